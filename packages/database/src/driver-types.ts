@@ -1,0 +1,26 @@
+/** How values leave the driver: money exactly, dates without a time zone, transaction ids as text. */
+import pg from "pg";
+
+const { builtins } = pg.types;
+const asText = (value: string): string => value;
+const parsers = new Map<number, (value: string) => unknown>([
+  [builtins.INT8, BigInt],
+  [builtins.DATE, asText],
+  [builtins.TIME, asText],
+  [builtins.INTERVAL, asText],
+]);
+/** Splits the text form of any one-dimensional array. */
+const textArray: number = 1009;
+/** The array types of the above: int8[] and date[]. */
+const arrays = new Map<number, (value: string) => unknown>([[1016, BigInt]]);
+
+export const driverTypes: pg.CustomTypesConfig = {
+  getTypeParser(oid: number, format?: "text" | "binary"): (value: string) => unknown {
+    const parser = parsers.get(oid);
+    if (parser !== undefined && format !== "binary") return parser;
+    const each = arrays.get(oid);
+    if (each === undefined || format === "binary") return pg.types.getTypeParser(oid, format);
+    const split = pg.types.getTypeParser(textArray);
+    return (value) => (split(value) as (string | null)[]).map((one) => (one === null ? null : each(one)));
+  },
+};

@@ -1,0 +1,29 @@
+/**
+ * Epochs: which database cluster handed out a transaction id.
+ *
+ * Transaction ids and snapshots can be compared within one cluster only. A dump that is restored into another cluster
+ * brings rows whose ids mean nothing there, so each row carries the epoch it was written in, and what was written in a
+ * later epoch is invisible to every snapshot of an earlier one. The cluster is known by its system identifier (initdb
+ * makes a new one), so a forgotten step cannot mix epochs: until the new epoch is started, inserts are refused.
+ */
+import { sql } from "kysely";
+import type { Database } from "./open-database.ts";
+import { sqlFault } from "./sql-fault.ts";
+
+/** After it returns this cluster has an epoch; `started` says whether it was begun now. Idempotent, also under concurrency. */
+export async function ensureEpoch({ db }: Database): Promise<{ epoch: number; started: boolean }> {
+  try {
+    const started = await db
+      .insertInto("nightwriter.epoch")
+      .columns(["system_identifier"])
+      .expression(sql`select system_identifier from pg_control_system()`)
+      .onConflict((conflict) => conflict.column("system_identifier").doNothing())
+      .returning("epoch")
+      .executeTakeFirst();
+    if (started !== undefined) return { epoch: started.epoch, started: true };
+    const current = await sql<{ epoch: number }>`select nightwriter.current_epoch() as epoch`.execute(db);
+    return { epoch: current.rows[0]?.epoch ?? 0, started: false };
+  } catch (error) {
+    throw sqlFault(error);
+  }
+}

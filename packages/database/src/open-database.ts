@@ -1,0 +1,96 @@
+/**
+ * A pool of connections and Kysely on top of it.
+ *
+ * Every connection has an error listener from its birth: the pool's own covers idle clients only, and a backend that is
+ * terminated while its client is checked out would otherwise end the process. Every statement has three limits: the
+ * server's statement and lock timeouts, and the client's own for a server that no longer answers.
+ */
+import { type Logger, silentLogger } from "@nightwriter/core";
+import { type CompiledQuery, Kysely, PostgresDialect } from "kysely";
+import pg from "pg";
+import { driverTypes } from "./driver-types.ts";
+import type { Schema } from "./schema.ts";
+import { type Session, sessionOf } from "./session.ts";
+import { sqlFault } from "./sql-fault.ts";
+
+export interface DatabaseOptions {
+  /** postgres://user:password@host:port/database */
+  readonly url: string;
+  /** Shown in pg_stat_activity: what an operator sees of this process. */
+  readonly applicationName: string;
+  /** Connections at most. Default: 4. */
+  readonly max?: number;
+  /** Milliseconds the server may work at one statement. Default: 30,000; 0 switches it off (migrations, verify). */
+  readonly statementTimeoutMs?: number;
+  /** Milliseconds the server may wait for a lock. Default: 5,000. */
+  readonly lockTimeoutMs?: number;
+  /** Milliseconds the client waits for any answer. Default: statementTimeoutMs + 5,000; 0 when that is 0. */
+  readonly queryTimeoutMs?: number;
+  readonly logger?: Logger;
+}
+
+/** What a statement answered, with the warnings that came along. */
+export interface Answer<Row> {
+  readonly rows: Row[];
+  /** SQLSTATEs of the warnings, 01000 "canceling wait for synchronous replication" among them. */
+  readonly warnings: readonly string[];
+}
+
+export interface Database extends AsyncDisposable {
+  readonly db: Kysely<Schema>;
+  /** Runs one compiled statement in autocommit on a connection of its own and hands over its warnings. Throws SqlFault. */
+  run<Row>(query: CompiledQuery<Row>): Promise<Answer<Row>>;
+  /** Lends one connection to `work`: for COPY, advisory locks and transactions written by hand. Throws what `work` throws. */
+  session<Result>(work: (session: Session) => Promise<Result>): Promise<Result>;
+  /** Ends every connection, after the statements under way. */
+  close(): Promise<void>;
+}
+
+/** Opens a pool. No connection is made until the first statement, so an unreachable server shows there, as a SqlFault. */
+export function openDatabase(options: DatabaseOptions): Database {
+  const pool = makePool(options);
+  const db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) });
+  const session = async <Result>(work: (session: Session) => Promise<Result>): Promise<Result> => {
+    const client = await pool.connect().catch((error: unknown) => Promise.reject(sqlFault(error)));
+    let failure: Error | undefined;
+    try {
+      return await work(sessionOf(client));
+    } catch (error) {
+      failure = error instanceof Error ? error : new Error(String(error));
+      throw error;
+    } finally {
+      client.release(failure);
+    }
+  };
+  const close = (): Promise<void> => db.destroy();
+  return {
+    db,
+    session,
+    run: (query) => session((each) => each.run(query)),
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+function makePool(options: DatabaseOptions): pg.Pool {
+  const logger = options.logger ?? silentLogger;
+  const statementTimeoutMs = options.statementTimeoutMs ?? 30_000;
+  const queryTimeoutMs = options.queryTimeoutMs ?? (statementTimeoutMs === 0 ? 0 : statementTimeoutMs + 5_000);
+  const pool = new pg.Pool({
+    connectionString: options.url,
+    application_name: options.applicationName,
+    max: options.max ?? 4,
+    connectionTimeoutMillis: 10_000,
+    idleTimeoutMillis: 30_000,
+    keepAlive: true,
+    statement_timeout: statementTimeoutMs,
+    lock_timeout: options.lockTimeoutMs ?? 5_000,
+    idle_in_transaction_session_timeout: 60_000,
+    ...(queryTimeoutMs > 0 && { query_timeout: queryTimeoutMs }),
+    types: driverTypes,
+  });
+  const report = (error: Error): void => logger.warn({ err: error }, "database connection lost");
+  pool.on("error", report);
+  pool.on("connect", (client) => client.on("error", report));
+  return pool;
+}

@@ -1,0 +1,159 @@
+/**
+ * The tables, as Kysely sees them. What the driver hands over: bigint as BigInt, date as 'YYYY-MM-DD', time as
+ * 'HH:MM:SS', timestamptz as Date, xid8 and pg_snapshot as their text.
+ */
+import type { ColumnType, Generated, GeneratedAlways } from "kysely";
+
+/** A bigint column: BigInt out; in, BigInt or a safe integer. */
+type Bigint = ColumnType<bigint, bigint | number, bigint | number>;
+type GeneratedBigint = ColumnType<bigint, bigint | number | undefined, bigint | number>;
+/** Set by the database when the row is inserted, and never again. */
+type Stamped<T> = ColumnType<T, T | undefined, never>;
+
+export type RunKind = "nightly" | "manual" | "rerun" | "backfill" | "opening";
+export type RunItemStatus = "due" | "parked" | "cancelled";
+
+export interface EpochTable {
+  epoch: GeneratedAlways<number>;
+  system_identifier: Bigint;
+  started_at: Stamped<Date>;
+}
+
+export interface JobTable {
+  id: GeneratedAlways<number>;
+  name: string;
+  partition_count: number;
+  closed_through: string | null;
+  query_version: Generated<number>;
+  fencing_token: GeneratedBigint;
+  created_at: Stamped<Date>;
+}
+
+export interface PartitionTermTable {
+  job_id: number;
+  partition: number;
+  fencing_token: Bigint;
+  nonce: Generated<string>;
+  holder: string;
+  since: Generated<Date>;
+}
+
+export interface RunTable {
+  id: ColumnType<bigint, never, never>;
+  job_id: number;
+  business_date: string;
+  kind: RunKind;
+  request_id: string | null;
+  revision: GeneratedBigint;
+  plan_snapshot: string | null;
+  plan_epoch: number | null;
+  created_at: Stamped<Date>;
+  planned_at: Date | null;
+  finished_at: Date | null;
+  cancelled_at: Date | null;
+}
+
+export interface RunItemTable {
+  run_id: Bigint;
+  business_date: string;
+  key: string;
+  partition: number;
+  status: Generated<RunItemStatus>;
+  generation: Generated<number>;
+}
+
+export interface KeyTotalTable {
+  job_id: number;
+  key: string;
+  total_minor: GeneratedBigint;
+  version: GeneratedBigint;
+  fencing_token: GeneratedBigint;
+  paused_at: Date | null;
+}
+
+export interface LedgerEntryTable {
+  job_id: number;
+  run_id: Bigint;
+  key: string;
+  business_date: string;
+  delta_minor: Bigint;
+  source_count: Bigint;
+  fencing_token: Bigint;
+  version_after: Bigint;
+  total_after: Bigint;
+  source_snapshot: string;
+  xid: Stamped<string>;
+  epoch: Stamped<number>;
+  worker: string;
+  applied_at: Stamped<Date>;
+}
+
+export interface AttemptTable {
+  id: ColumnType<bigint, never, never>;
+  run_id: Bigint;
+  business_date: string;
+  key: string;
+  outcome: "duplicate" | "fenced" | "conflict" | "withdrawn" | "unknown" | "parked";
+  reason: string;
+  sqlstate: string | null;
+  fencing_token: Bigint | null;
+  worker: string;
+  attempted_at: Stamped<Date>;
+}
+
+export interface RestaurantTable {
+  id: string;
+  name: string;
+  time_zone: string;
+  cutoff: Generated<string>;
+  currency: string;
+  active: Generated<boolean>;
+  created_at: Stamped<Date>;
+}
+
+export interface ImportFileTable {
+  id: ColumnType<bigint, never, never>;
+  content_hash: string;
+  byte_count: Bigint;
+  line_count: Bigint;
+  name: string;
+  source: string;
+  imported_at: Stamped<Date>;
+}
+
+export interface SaleTable {
+  restaurant_id: string;
+  business_date: string;
+  source: string;
+  source_line: Bigint;
+  amount_minor: Bigint;
+  recorded_at: Stamped<Date>;
+  xid: Stamped<string>;
+  epoch: Stamped<number>;
+}
+
+export interface OpeningTotalTable {
+  restaurant_id: string;
+  business_date: string;
+  amount_minor: Bigint;
+  source: string;
+  recorded_at: Stamped<Date>;
+  xid: Stamped<string>;
+  epoch: Stamped<number>;
+}
+
+/** Every table, under its qualified name. */
+export interface Schema {
+  "nightwriter.epoch": EpochTable;
+  "nightwriter.job": JobTable;
+  "nightwriter.partition_term": PartitionTermTable;
+  "nightwriter.run": RunTable;
+  "nightwriter.run_item": RunItemTable;
+  "nightwriter.key_total": KeyTotalTable;
+  "nightwriter.ledger_entry": LedgerEntryTable;
+  "nightwriter.attempt": AttemptTable;
+  "sales.restaurant": RestaurantTable;
+  "sales.import_file": ImportFileTable;
+  "sales.sale": SaleTable;
+  "sales.opening_total": OpeningTotalTable;
+}
