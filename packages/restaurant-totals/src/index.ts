@@ -1,1 +1,1 @@
-export {};
+export { restaurantTotals } from "./restaurant-totals.ts";
