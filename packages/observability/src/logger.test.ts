@@ -1,0 +1,77 @@
+import { Fault } from "@nightwriter/core";
+import { describe, expect, it } from "vitest";
+import { createLogger } from "./index.ts";
+
+function capture(pretty = false): {
+  logger: ReturnType<typeof createLogger>;
+  lines: string[];
+  parsed: () => Record<string, unknown>[];
+} {
+  const lines: string[] = [];
+  const logger = createLogger({
+    name: "probe",
+    level: "debug",
+    pretty,
+    fields: { worker: "w1" },
+    output: { write: (line) => lines.push(line) },
+  });
+  return { logger, lines, parsed: () => lines.map((line) => JSON.parse(line) as Record<string, unknown>) };
+}
+
+describe("createLogger", () => {
+  it("writes one JSON object per line with label, instant, name and bound fields", () => {
+    const { logger, lines, parsed } = capture();
+    logger.info({ partition: 7 }, "started");
+    expect(lines[0]).toMatch(/\}\n$/);
+    expect(parsed()[0]).toMatchObject({ level: "info", name: "probe", worker: "w1", partition: 7, msg: "started" });
+    expect(() => Temporal.Instant.from(String(parsed()[0]?.["time"]))).not.toThrow();
+  });
+
+  it("leaves out what is below its level", () => {
+    const { logger, lines } = capture();
+    logger.trace({}, "too fine");
+    expect(lines).toEqual([]);
+  });
+
+  it("writes an error with its code, its details and the chain of its causes", () => {
+    const { logger, parsed } = capture();
+    const cause = new Error("socket closed");
+    logger.error(
+      { err: new Fault("away", "queue: away", { details: { port: 6379, token: 2n ** 60n }, cause }) },
+      "lost",
+    );
+    expect(parsed()[0]?.["err"]).toMatchObject({
+      message: "queue: away",
+      code: "away",
+      details: { port: 6379, token: "1152921504606846976" },
+      cause: { message: "socket closed" },
+    });
+  });
+
+  it("writes a bigint as a decimal string, so that no digit is lost", () => {
+    const { logger, parsed } = capture();
+    logger.info({ totalMinor: 9007199254740993n, nested: { deltaMinor: -1n } }, "applied");
+    expect(parsed()[0]).toMatchObject({ totalMinor: "9007199254740993", nested: { deltaMinor: "-1" } });
+  });
+
+  it.each([false, true])(
+    "prints no password, whether in a field, a message, an error or a child's field (pretty: %s)",
+    (pretty) => {
+      const { logger, lines } = capture(pretty);
+      const url = "postgres://night:s3cr/et@x@db:5432/night?sslpassword=s3cret2";
+      logger
+        .child({ url })
+        .warn({ nested: { url }, err: new Error(`cannot reach ${url}`) }, `lost ${url}, trying again`);
+      const text = lines.join("");
+      expect(text).toContain("postgres://night:***@db:5432/night?sslpassword=***");
+      expect(text).not.toMatch(/s3cr|s3cret2/);
+      expect(text).toContain("trying again");
+    },
+  );
+
+  it("writes a readable line for a terminal", () => {
+    const { logger, lines } = capture(true);
+    logger.info({ partition: 7 }, "started");
+    expect(lines[0]).toMatch(/^\[\d\d:\d\d:\d\d\.\d+\] INFO: started \{.*"partition":7.*\}\n$/);
+  });
+});
