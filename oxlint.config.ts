@@ -1,4 +1,4 @@
-import { defineConfig } from "oxlint";
+import { defineConfig, type OxlintConfig } from "oxlint";
 
 type Restriction = { name: string; message: string };
 
@@ -17,7 +17,7 @@ function forbid(...doors: Restriction[][]): ["error", { paths: Restriction[] }] 
   return ["error", { paths: doors.flat() }];
 }
 
-export default defineConfig({
+const config: OxlintConfig = defineConfig({
   plugins: ["eslint", "typescript", "unicorn", "oxc", "import", "promise", "node", "vitest"],
   options: { typeAware: true, denyWarnings: true, reportUnusedDisableDirectives: "error" },
   categories: { correctness: "error", suspicious: "error" },
@@ -75,3 +75,5 @@ export default defineConfig({
     { files: ["*.config.ts"], rules: { "import/no-default-export": "off" } },
   ],
 });
+
+export default config;

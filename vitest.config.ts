@@ -1,0 +1,30 @@
+import { defineConfig, type ViteUserConfig } from "vitest/config";
+import { ClosingLineReporter } from "./test/closing-line-reporter.ts";
+
+const needsNoService = ["{apps,packages}/*/src/**/*.test.ts", "test/architecture/**/*.test.ts"];
+
+const config: ViteUserConfig = defineConfig({
+  test: {
+    reporters: ["default", new ClosingLineReporter()],
+    maxWorkers: 2,
+    retry: 0,
+    allowOnly: false,
+    expect: { requireAssertions: true },
+    projects: [
+      { extends: true, test: { name: "unit", include: needsNoService, testTimeout: 30_000 } },
+      {
+        extends: true,
+        test: {
+          name: "service",
+          include: ["test/**/*.test.ts"],
+          exclude: needsNoService,
+          globalSetup: "packages/testkit/src/global-setup.ts",
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+        },
+      },
+    ],
+  },
+});
+
+export default config;
