@@ -1,1 +1,5 @@
-export {};
+export { ensureServer, type SystemServer } from "./ensure-server.ts";
+export { ServicesFault, type ServicesFaultCode } from "./fault.ts";
+export { type GuardedCommand, type GuardedProcess, type ProcessExit, startGuarded } from "./guarded-process.ts";
+export { type PostgresOptions, type PostgresService, startPostgres } from "./postgres.ts";
+export { type RedisOptions, type RedisService, startRedis } from "./redis.ts";

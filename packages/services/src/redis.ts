@@ -1,0 +1,117 @@
+/** A Redis server of one's own, from `redis-server` or `valkey-server` on PATH. */
+
+import { randomBytes } from "node:crypto";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { findRedis, hintFor } from "./ensure-server.ts";
+import { ServicesFault } from "./fault.ts";
+import type { ProcessExit } from "./guarded-process.ts";
+import { HOST, launchServer } from "./server-launch.ts";
+import { openFolder, SERVER_ENVIRONMENT, serverUser } from "./server-user.ts";
+
+export interface RedisOptions {
+  /** The folder whose data stay; made if missing. Absent: a temporary one, removed with the server. */
+  readonly dir?: string;
+  /** Absent: a free one. */
+  readonly port?: number;
+  /** More arguments of the server's command line, such as `["--maxmemory", "100mb"]`; they win over what is set here. */
+  readonly args?: readonly string[];
+  /** The URL of the server to be a replica of. */
+  readonly replicaOf?: string;
+  /** Gets each line of the server's log. */
+  readonly log?: (line: string) => void;
+}
+
+export interface RedisService extends AsyncDisposable {
+  /** For the server's default user, password included. */
+  readonly url: string;
+  readonly port: number;
+  readonly pid: number;
+  readonly dir: string;
+  /** Settles when the server has ended, for whatever reason; never rejects. */
+  readonly exited: Promise<ProcessExit>;
+  /** Ends the server in order, its append-only file written out. */
+  stop(): Promise<void>;
+  /** SIGKILL: what was acknowledged is in the append-only file all the same. Keeps a temporary folder until `stop`. */
+  kill(): Promise<void>;
+}
+
+/**
+ * Starts a Redis on loopback, with a password of its own, and returns when it takes commands.
+ *
+ * It keeps an append-only file (`appendfsync everysec`: what a crash of the machine may lose, never one of the process),
+ * and never evicts: a queue must not forget. Like Postgres it cannot outlive this process, and runs as `nobody` if we are
+ * root. Throws a {@link ServicesFault}: `binaries-missing`, `folder-closed`, `did-not-start`.
+ *
+ * @example
+ * await using redis = await startRedis();
+ */
+export async function startRedis(options: RedisOptions = {}): Promise<RedisService> {
+  const file = await findRedis();
+  if (file === undefined) throw new ServicesFault("binaries-missing", hintFor("redis"));
+  const temporary = options.dir === undefined;
+  const user = await serverUser();
+  const dir = await openFolder(options.dir ?? (await mkdtemp(join(tmpdir(), "nightwriter-redis-"))), user);
+  const password = randomBytes(16).toString("hex");
+  const { server, port } = await launchServer({
+    name: `Redis in ${dir}`,
+    port: options.port,
+    command: (portToUse) => ({
+      file,
+      // The configuration goes in by standard input: arguments, with the password in them, are everybody's to read.
+      args: ["-", ...(options.args ?? [])],
+      input: configuration({ dir, port: portToUse, password, replicaOf: options.replicaOf }),
+      folder: dir,
+      temporary,
+      environment: SERVER_ENVIRONMENT,
+      onlyEnvironment: true,
+      user,
+      orphanSignal: "KILL",
+      log: options.log,
+    }),
+    isReady: ({ tail }) => tail().some((line) => line.includes("Ready to accept connections")),
+  });
+  const stop = async (): Promise<void> => {
+    await server.end(["SIGTERM", "SIGKILL"]);
+    if (temporary) await rm(dir, { recursive: true, force: true });
+  };
+  return {
+    url: `redis://default:${password}@${HOST}:${port}`,
+    port,
+    pid: server.pid,
+    dir,
+    exited: server.exited,
+    stop,
+    kill: () => server.end(["SIGKILL"]),
+    [Symbol.asyncDispose]: stop,
+  };
+}
+
+interface Configuration {
+  readonly dir: string;
+  readonly port: number;
+  readonly password: string;
+  readonly replicaOf: string | undefined;
+}
+
+function configuration({ dir, port, password, replicaOf }: Configuration): string {
+  const lines = [
+    `bind ${HOST}`,
+    `port ${port}`,
+    `requirepass ${password}`,
+    `dir ${JSON.stringify(dir)}`,
+    "daemonize no",
+    "appendonly yes",
+    "appendfsync everysec",
+    'save ""',
+    "maxmemory-policy noeviction",
+    "loglevel notice",
+  ];
+  if (replicaOf !== undefined) {
+    const primary = new URL(replicaOf);
+    lines.push(`replicaof ${primary.hostname} ${primary.port || "6379"}`);
+    if (primary.password !== "") lines.push(`masterauth ${decodeURIComponent(primary.password)}`);
+  }
+  return `${lines.join("\n")}\n`;
+}
