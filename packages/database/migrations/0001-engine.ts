@@ -63,9 +63,11 @@ const statements = [
     business_date date not null,
     kind text not null check (kind in ('nightly', 'manual', 'rerun', 'backfill', 'opening')),
     request_id text collate "C",
+    request_digest text,
     revision bigint not null default 0,
     plan_snapshot pg_snapshot,
     plan_epoch integer references nightwriter.epoch,
+    plan_overlaps bigint[],
     created_at timestamptz not null default now(),
     planned_at timestamptz,
     finished_at timestamptz,
@@ -73,6 +75,8 @@ const statements = [
     check ((kind = 'nightly') = (request_id is null)),
     check ((plan_snapshot is null) = (plan_epoch is null))
   )`,
+  `comment on column nightwriter.run.plan_overlaps is
+    'runs that were unfinished when this one was planned: what they applied afterwards may have been summed before'`,
   `create unique index run_nightly on nightwriter.run (job_id, business_date) where kind = 'nightly'`,
   `create unique index run_request on nightwriter.run (job_id, request_id) where kind <> 'nightly'`,
   `create index run_unfinished on nightwriter.run (job_id, id) where finished_at is null`,

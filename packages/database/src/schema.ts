@@ -44,9 +44,13 @@ export interface RunTable {
   business_date: string;
   kind: RunKind;
   request_id: string | null;
+  /** SHA-256 of the keys that a request named, null if it named none: the same request id must mean the same. */
+  request_digest: string | null;
   revision: GeneratedBigint;
   plan_snapshot: string | null;
   plan_epoch: number | null;
+  /** Ids of the runs that were unfinished in the plan's snapshot. */
+  plan_overlaps: bigint[] | null;
   created_at: Stamped<Date>;
   planned_at: Date | null;
   finished_at: Date | null;
