@@ -11,7 +11,8 @@ import type { Database } from "./open-database.ts";
 import { sqlFault } from "./sql-fault.ts";
 
 /** After it returns this cluster has an epoch; `started` says whether it was begun now. Idempotent, also under concurrency. */
-export async function ensureEpoch({ db }: Database): Promise<{ epoch: number; started: boolean }> {
+export async function ensureEpoch(database: Database): Promise<{ epoch: number; started: boolean }> {
+  const { db } = database;
   try {
     const started = await db
       .insertInto("nightwriter.epoch")
@@ -21,8 +22,17 @@ export async function ensureEpoch({ db }: Database): Promise<{ epoch: number; st
       .returning("epoch")
       .executeTakeFirst();
     if (started !== undefined) return { epoch: started.epoch, started: true };
-    const current = await sql<{ epoch: number }>`select nightwriter.current_epoch() as epoch`.execute(db);
-    return { epoch: current.rows[0]?.epoch ?? 0, started: false };
+    return { epoch: await currentEpoch(database), started: false };
+  } catch (error) {
+    throw sqlFault(error);
+  }
+}
+
+/** The epoch of this cluster. Throws a SqlFault that says what to do when it has none: the data was restored into it. */
+export async function currentEpoch({ db }: Database): Promise<number> {
+  try {
+    const { rows } = await sql<{ epoch: number }>`select nightwriter.current_epoch() as epoch`.execute(db);
+    return rows[0]?.epoch ?? 0;
   } catch (error) {
     throw sqlFault(error);
   }

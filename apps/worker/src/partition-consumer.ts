@@ -1,0 +1,120 @@
+/**
+ * Consumes one partition of a job: each queue job that is delivered gives its item to the batcher, waits for the outcome,
+ * and ends as `settle` says.
+ *
+ * Thousands of items are in hand at a time, so nothing here is done per item but to wait: logging, counting and reading
+ * terms again are done once per batch.
+ */
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { Fault, type Logger } from "@nightwriter/core";
+import type { Database } from "@nightwriter/database";
+import type { Job } from "@nightwriter/job";
+import { applyItems, type Item, type ItemOutcome } from "@nightwriter/ledger";
+import type { Consumer, Postponed, QueueItem, Queues } from "@nightwriter/queue";
+import { type Batcher, createBatcher } from "./batcher.ts";
+import { batchLimit, type History, settle, untried } from "./settle.ts";
+import type { StatementSlots } from "./statement-slots.ts";
+import type { Tally } from "./tally.ts";
+import type { TermReader } from "./term-reader.ts";
+import { createWeather, pause, type Weather } from "./weather.ts";
+
+/** What all partitions of a process share. */
+export interface ConsumerContext {
+  readonly database: Database;
+  readonly queues: Queues;
+  readonly slots: StatementSlots;
+  readonly tally: Tally;
+  readonly logger: Logger;
+  /** Who writes: goes into every entry. */
+  readonly worker: string;
+  readonly batchSize: number;
+  /** Queue jobs in hand per partition, at most. */
+  readonly concurrency: number;
+  readonly stopping: AbortSignal;
+  /** Called with what nobody can handle. Does not return to work. */
+  readonly crash: (bug: unknown) => void;
+}
+
+export interface ConsumedPartition {
+  readonly job: Job;
+  readonly partition: number;
+  readonly terms: TermReader;
+}
+
+/** Consumes from now on, until the returned consumer is stopped. */
+export function startPartitionConsumer(context: ConsumerContext, consumed: ConsumedPartition): Consumer {
+  const { stopping, batchSize } = context;
+  const weather = createWeather({ stopping, random: Math.random });
+  const batcher: Batcher<Item, ItemOutcome> = createBatcher({
+    size: batchSize,
+    keyOf: ({ key }) => key,
+    ready: async () => {
+      await weather.calm();
+      // What was delivered together comes in within one turn of the event loop: let it gather.
+      await nextTurn();
+      return context.slots.acquire();
+    },
+    apply: (items) => applyBatch(context, { ...consumed, weather }, items),
+  });
+
+  async function handle(delivered: QueueItem): Promise<Postponed | undefined> {
+    const item = { runId: BigInt(delivered.runId), key: delivered.key, businessDate: delivered.businessDate };
+    let history: History = untried;
+    for (;;) {
+      const outcome = await batcher.submit(item, batchLimit(history, batchSize));
+      const settlement = settle(outcome, history, { stopping: stopping.aborted, random: Math.random });
+      switch (settlement.next) {
+        case "complete":
+          return undefined;
+        case "postpone":
+          context.tally.countPostponed();
+          return { postponeMs: settlement.afterMs };
+        case "again":
+          history = settlement.history;
+          await pause(settlement.afterMs, stopping);
+      }
+    }
+  }
+
+  return context.queues.startConsumer({
+    job: consumed.job.definition.name,
+    partition: consumed.partition,
+    concurrency: context.concurrency,
+    handle: (delivered) =>
+      handle(delivered).catch((bug: unknown) => {
+        context.crash(bug);
+        throw bug;
+      }),
+  });
+}
+
+async function applyBatch(
+  context: ConsumerContext,
+  { job, partition, terms, weather }: ConsumedPartition & { readonly weather: Weather },
+  items: readonly Item[],
+): Promise<readonly ItemOutcome[]> {
+  const { database, worker, logger, tally } = context;
+  const term = terms.current(partition);
+  const outcomes = await applyItems({ database, job, term, worker, logger }, [...items]);
+  tally.countBatch(outcomes);
+  logger.debug({ job: job.definition.name, partition, items: items.length }, "batch answered");
+  if (outcomes.some(({ outcome }) => outcome === "unknown")) weather.bad();
+  else weather.good();
+  if (outcomes.some(({ outcome }) => outcome === "fenced")) await readTermAgain();
+  return outcomes;
+
+  async function readTermAgain(): Promise<void> {
+    logger.info(
+      { job: job.definition.name, partition, fencingToken: term.fencingToken },
+      "fenced: reading the term again",
+    );
+    try {
+      await terms.readAgain(term);
+    } catch (error) {
+      // Weather: the next write is fenced again, after a pause, and comes here again.
+      if (!(error instanceof Fault && error.retryable)) throw error;
+      logger.warn({ job: job.definition.name, partition, err: error }, "term not read");
+      weather.bad();
+    }
+  }
+}

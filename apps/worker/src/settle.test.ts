@@ -1,0 +1,87 @@
+import { SqlFault, type SqlFaultCode } from "@nightwriter/database";
+import type { ItemOutcome } from "@nightwriter/ledger";
+import { describe, expect, it } from "vitest";
+import { batchLimit, type History, settle, untried } from "./settle.ts";
+
+const middle = { stopping: false, random: (): number => 0.5 };
+const unknown = (code: SqlFaultCode): ItemOutcome => ({
+  outcome: "unknown",
+  fault: new SqlFault(code, new Error("the connection ended")),
+});
+
+describe("settle", () => {
+  const final: ItemOutcome[] = [
+    { outcome: "applied", deltaMinor: 1n, sourceCount: 1n, totalAfter: 1n, versionAfter: 1n },
+    { outcome: "duplicate" },
+    { outcome: "withdrawn", reason: "paused" },
+    { outcome: "parked", sqlstate: "22003", reason: "bigint out of range" },
+  ];
+  it.each(final)("completes the queue job of an item that is $outcome", (outcome) => {
+    expect(settle(outcome, untried, middle)).toEqual({ next: "complete" });
+  });
+
+  it("tries a fenced item again at once, and after that with growing pauses", () => {
+    const fenced: ItemOutcome = { outcome: "fenced", storedToken: 2n };
+    const first = settle(fenced, untried, middle);
+    expect(first).toEqual({ next: "again", afterMs: 0, history: { contentions: 1, setbacks: 0 } });
+    expect(settle(fenced, { contentions: 1, setbacks: 0 }, middle)).toMatchObject({ next: "again", afterMs: 30 });
+  });
+
+  it("tries a conflict again with jitter: between half of the pause and all of it", () => {
+    const pause = (random: number): unknown =>
+      settle({ outcome: "conflict" }, untried, { stopping: false, random: () => random });
+    expect(pause(0)).toMatchObject({ next: "again", afterMs: 10 });
+    expect(pause(0.999)).toMatchObject({ next: "again", afterMs: expect.closeTo(20, 1) });
+  });
+
+  it.each<ItemOutcome>([{ outcome: "conflict" }, { outcome: "fenced", storedToken: 2n }])(
+    "puts an item that stays $outcome back into the queue after eight tries",
+    (outcome) => {
+      let history: History = untried;
+      let tries = 0;
+      for (;;) {
+        const settlement = settle(outcome, history, middle);
+        if (settlement.next !== "again") {
+          expect(settlement).toEqual({ next: "postpone", afterMs: 1_500 });
+          break;
+        }
+        history = settlement.history;
+        tries += 1;
+      }
+      expect(tries).toBe(8);
+    },
+  );
+
+  it("keeps an item in hand however long the weather lasts", () => {
+    let history: History = untried;
+    for (let setbacks = 0; setbacks < 1_000; setbacks += 1) {
+      const settlement = settle(unknown("weather"), history, middle);
+      if (settlement.next !== "again") throw new Error(`not kept after ${setbacks} setbacks`);
+      history = settlement.history;
+    }
+    expect(history).toEqual({ contentions: 0, setbacks: 1_000 });
+  });
+
+  const stopping = { ...middle, stopping: true };
+  it.each<ItemOutcome>([{ outcome: "conflict" }, { outcome: "fenced", storedToken: 2n }, unknown("lost")])(
+    "puts an item that is $outcome back into the queue when the process was asked to stop",
+    (outcome) => {
+      expect(settle(outcome, untried, stopping)).toEqual({ next: "postpone", afterMs: 1_500 });
+    },
+  );
+  it("completes the queue job of an applied item when the process was asked to stop", () => {
+    expect(settle({ outcome: "duplicate" }, untried, stopping)).toEqual({ next: "complete" });
+  });
+});
+
+describe("batchLimit", () => {
+  it("isolates an item that the server refuses after four setbacks", () => {
+    const limits = [0, 1, 2, 3, 4, 5].map((setbacks) => batchLimit({ contentions: 0, setbacks }, 200));
+    expect(limits).toEqual([200, 50, 12, 3, 1, 1]);
+  });
+
+  it("stays whole when a connection was lost, which says nothing about the items", () => {
+    const settlement = settle(unknown("lost"), untried, middle);
+    expect(settlement).toEqual({ next: "again", afterMs: 0, history: untried });
+  });
+});

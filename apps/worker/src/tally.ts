@@ -1,0 +1,86 @@
+/**
+ * What this process did, counted. The counters only grow, so that whoever exports them can compute rates; the summary
+ * that is logged is the difference between two looks.
+ */
+import type { Clock } from "@nightwriter/core";
+import type { ItemOutcome } from "@nightwriter/ledger";
+
+type Outcomes = Record<ItemOutcome["outcome"], number>;
+
+export interface Counters extends Outcomes {
+  /** Guarded statements, each with those it took to say why an item was not applied. */
+  batches: number;
+  /** Queue jobs that went back to the queue to be delivered again. */
+  postponed: number;
+}
+
+/** What happened since the look before. */
+export interface Lap {
+  readonly seconds: number;
+  readonly items: number;
+  readonly itemsPerSecond: number;
+  readonly meanBatchSize: number;
+  /** Counters that moved, by how much. */
+  readonly counts: Partial<Counters>;
+}
+
+export interface Tally {
+  readonly counters: Readonly<Counters>;
+  countBatch(outcomes: readonly ItemOutcome[]): void;
+  countPostponed(): void;
+  lap(): Lap;
+}
+
+const outcomes = ["applied", "duplicate", "fenced", "conflict", "withdrawn", "parked", "unknown"] as const;
+const names = [...outcomes, "batches", "postponed"] as const satisfies (keyof Counters)[];
+
+export function createTally(clock: Clock): Tally {
+  const counters = zero();
+  let before = zero();
+  let beforeMs = clock.monotonicMs();
+  return {
+    counters,
+    countBatch(batch) {
+      counters.batches += 1;
+      for (const { outcome } of batch) counters[outcome] += 1;
+    },
+    countPostponed() {
+      counters.postponed += 1;
+    },
+    lap() {
+      const nowMs = clock.monotonicMs();
+      const lap = difference(before, counters, nowMs - beforeMs);
+      before = { ...counters };
+      beforeMs = nowMs;
+      return lap;
+    },
+  };
+}
+
+function zero(): Counters {
+  return {
+    applied: 0,
+    duplicate: 0,
+    fenced: 0,
+    conflict: 0,
+    withdrawn: 0,
+    parked: 0,
+    unknown: 0,
+    batches: 0,
+    postponed: 0,
+  };
+}
+
+function difference(before: Counters, after: Counters, ms: number): Lap {
+  const moved = names.map((name) => [name, after[name] - before[name]] as const).filter(([, by]) => by > 0);
+  const counts: Partial<Counters> = Object.fromEntries(moved);
+  const items = outcomes.reduce((sum, name) => sum + (counts[name] ?? 0), 0);
+  const batches = counts.batches ?? 0;
+  return {
+    seconds: Math.round(ms / 100) / 10,
+    items,
+    itemsPerSecond: ms === 0 ? 0 : Math.round((items * 1_000) / ms),
+    meanBatchSize: batches === 0 ? 0 : Math.round((items * 10) / batches) / 10,
+    counts,
+  };
+}
