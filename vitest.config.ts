@@ -1,7 +1,7 @@
 import { defineConfig, type ViteUserConfig } from "vitest/config";
 import { ClosingLineReporter } from "./test/closing-line-reporter.ts";
 
-const needsNoService = ["{apps,packages}/*/src/**/*.test.ts", "test/architecture/**/*.test.ts"];
+const needsNoService = ["{apps,packages}/*/src/**/*.test.ts", "test/{architecture,launcher}/**/*.test.ts"];
 
 const config: ViteUserConfig = defineConfig({
   test: {
@@ -19,6 +19,7 @@ const config: ViteUserConfig = defineConfig({
           include: ["test/**/*.test.ts"],
           exclude: needsNoService,
           globalSetup: "packages/testkit/src/global-setup.ts",
+          setupFiles: "packages/testkit/src/leaks.ts",
           testTimeout: 60_000,
           hookTimeout: 60_000,
         },
