@@ -1,0 +1,170 @@
+/**
+ * Consumes the queue of one partition. All of it is BullMQ's Worker; this file adds the check of a job's data at the door, a
+ * signal that fires when the job is no longer ours, and an end that is bounded in time.
+ */
+import type { Logger } from "@nightwriter/core";
+import { DelayedError, type Job, UnrecoverableError, Worker } from "bullmq";
+import { type QueueItem, readQueueItem } from "./queue-item.ts";
+import { queueName } from "./queue-name.ts";
+import { keepFailed, lockDurationMs, maxStalledCount, stalledIntervalMs } from "./queue-policy.ts";
+import { bullOptions, type ItemWorker, type QueueStore } from "./queue-store.ts";
+
+/** What a handler may answer instead of nothing: put the job back and deliver it again later. Uses up no attempt. */
+export interface Postponed {
+  readonly postponeMs: number;
+}
+
+export interface DeliveryContext {
+  /** Fires when the job's lock could not be renewed (another consumer may have the job by now) and when the consumer is aborted. */
+  readonly signal: AbortSignal;
+  /** From 1. Counts tries that threw; a delivery after a crash or a postponement has the same number as before. */
+  readonly attempt: number;
+}
+
+export interface ConsumerOptions {
+  readonly job: string;
+  readonly partition: number;
+  /** Items in flight at most. They are handed over one by one and as fast as they come: batching is the handler's business. */
+  readonly concurrency: number;
+  /**
+   * Called at least once per item, and again after a crash, a lost lock or a lost answer: duplicates are the handler's
+   * business too. Returning completes the job; throwing uses up an attempt; a Fault that is not retryable fails it for good.
+   */
+  readonly handle: (item: QueueItem, context: DeliveryContext) => Promise<Postponed | void>;
+}
+
+/** `drained`: everything in flight was settled. `abandoned`: it was not; what is left is delivered again within 15 s. */
+export type ConsumerEnd = "drained" | "abandoned";
+
+export interface Consumer extends AsyncDisposable {
+  readonly name: string;
+  /**
+   * Fetches nothing any more and waits until what is in flight has been handled and settled, for `deadlineMs` at most
+   * (default: without end); then it aborts. Can be called again; the first call's deadline counts.
+   */
+  stop(options?: { readonly deadlineMs?: number }): Promise<ConsumerEnd>;
+  /** Fires every signal and leaves. Nothing in flight is settled by this consumer any more. */
+  abort(reason: string): Promise<void>;
+}
+
+/** How long an aborted consumer waits for handlers to notice their signal before it gives up on them. */
+const noticeMs = 1_000;
+
+type OpenConsumerOptions = ConsumerOptions & {
+  readonly workerName: string;
+  readonly onEnd: (consumer: Consumer) => void;
+};
+
+/** Starts to consume at once. Uses the store's shared connections, on Redis plus one that blocks. */
+export function openConsumer(store: QueueStore, logger: Logger, options: OpenConsumerOptions): Consumer {
+  const name = queueName(options.job, options.partition);
+  const log = logger.child({ queue: name });
+  const worker = makeWorker(store, name, options);
+  worker.on("error", store.report);
+  listen(worker, log);
+
+  const leave = async (reason: string): Promise<ConsumerEnd> => {
+    worker.cancelAllJobs(reason);
+    await within(noticeMs, worker.close(true));
+    options.onEnd(consumer);
+    return "abandoned";
+  };
+  const drain = async (deadlineMs?: number): Promise<ConsumerEnd> => {
+    const closed = worker.close();
+    if (deadlineMs !== undefined && !(await within(deadlineMs, closed))) {
+      log.warn({ deadlineMs }, "consumer: not drained in time; leaving");
+      return leave("not drained in time");
+    }
+    await closed;
+    options.onEnd(consumer);
+    return "drained";
+  };
+  let ended: Promise<ConsumerEnd> | undefined;
+  const consumer: Consumer = {
+    name,
+    stop: async ({ deadlineMs } = {}) => (ended ??= drain(deadlineMs)),
+    abort: async (reason) => void (await leave(reason)),
+    [Symbol.asyncDispose]: async () => void (await consumer.stop()),
+  };
+  return consumer;
+}
+
+function makeWorker(store: QueueStore, name: string, options: OpenConsumerOptions): ItemWorker {
+  return new Worker(
+    name,
+    processorOf(options.handle),
+    {
+      ...bullOptions(store),
+      lockDuration: lockDurationMs,
+      stalledInterval: stalledIntervalMs,
+      maxStalledCount,
+      name: options.workerName,
+      concurrency: options.concurrency,
+      removeOnComplete: store.keepCompleted,
+      removeOnFail: keepFailed,
+    },
+    store.backend,
+  );
+}
+
+/** BullMQ makes a signal only for a processor that declares three parameters. */
+function processorOf(
+  handle: ConsumerOptions["handle"],
+): (job: Job<unknown, null>, token?: string, signal?: AbortSignal) => Promise<null> {
+  return async (job, token, signal) => {
+    const read = readQueueItem(job.data);
+    if ("fault" in read) throw new UnrecoverableError(`not a queue item: ${read.fault}`);
+    try {
+      const answer = await handle(read.item, { signal: signal ?? neverAborted, attempt: job.attemptsMade + 1 });
+      if (answer === undefined) return null;
+      await job.moveToDelayed(Date.now() + answer.postponeMs, token);
+    } catch (error) {
+      throw isFinal(error) ? new UnrecoverableError(error.message) : error;
+    }
+    throw new DelayedError();
+  };
+}
+
+const neverAborted = new AbortController().signal;
+
+function isFinal(error: unknown): error is Error {
+  return error instanceof Error && "retryable" in error && error.retryable === false;
+}
+
+function listen(worker: ItemWorker, log: Logger): void {
+  worker.on("lockRenewalFailed", (ids) => {
+    log.warn({ jobs: ids.length }, "locks lost: other consumers may have these jobs");
+    for (const id of ids) worker.cancelJob(id, "lock lost");
+  });
+  worker.on("failed", (job, error) => {
+    if (job === undefined || job.finishedOn === undefined) return;
+    log.error({ jobId: job.id, attempts: job.attemptsMade, err: error }, "job failed for good");
+  });
+  let recovered = 0;
+  worker.on("stalled", () => {
+    // One event per job, all in one go: one line for them all.
+    if (recovered === 0)
+      queueMicrotask(() => {
+        log.warn({ jobs: recovered }, "jobs of a consumer that died are back in the queue");
+        recovered = 0;
+      });
+    recovered += 1;
+  });
+}
+
+/** Whether the work ended in time. Its failure counts as an end: BullMQ has reported it as an `error` event. */
+async function within(ms: number, work: Promise<void>): Promise<boolean> {
+  const { promise: late, resolve } = Promise.withResolvers<boolean>();
+  const timer = setTimeout(resolve, ms, false);
+  try {
+    return await Promise.race([
+      work.then(
+        () => true,
+        () => true,
+      ),
+      late,
+    ]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

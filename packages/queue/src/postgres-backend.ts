@@ -1,0 +1,64 @@
+/**
+ * BullMQ's PostgreSQL backend over connections that a whole process shares.
+ *
+ * As BullMQ makes it, every Queue and every Worker owns a pool (ten connections) and every Worker a client that listens: a
+ * worker process with 16 partitions could hold 16 × 11 + 16 × 10 connections. Its classes take a connection as an
+ * argument, though, and all queues share one channel whose notifications name the queue. So one pool and one listening
+ * client are enough for all partitions. What is lost: BullMQ finds workers by the name of their listening client
+ * (`getWorkers`), and one client has one name.
+ */
+import { EventEmitter } from "node:events";
+import {
+  PostgresConnection,
+  type PostgresConnectionOptions,
+  type PostgresPoolConfig,
+  PostgresQueueBackend,
+  type QueueBaseOptions,
+} from "bullmq";
+
+/** A pool and one listening client for every backend of a process. */
+export class SharedPostgresConnection extends PostgresConnection {
+  constructor(config: PostgresPoolConfig, onError: (error: Error) => void) {
+    super(config);
+    // Each backend adds listeners; how many there are says nothing about a leak.
+    this.setMaxListeners(0);
+    this.on("error", onError);
+    // The pool's own listener covers idle clients only: without this one, a backend that is terminated under a checked-out
+    // client would end the process.
+    this.pool.on("connect", (client) => void client.on("error", onError));
+  }
+
+  override async getListenClient(): ReturnType<PostgresConnection["getListenClient"]> {
+    const client = await super.getListenClient();
+    if (client instanceof EventEmitter) client.setMaxListeners(0);
+    return client;
+  }
+}
+
+/** The backend of one Queue or Worker on a shared connection: closing it ends its own wait and nothing else. */
+export class SharedPostgresBackend extends PostgresQueueBackend {
+  readonly #onError = (error: Error): void => void this.emit("error", error);
+  /** The listening client was lost: end the wait that is parked on it; the next one listens on a new client. */
+  readonly #onListenerLost = (): void => {
+    if (this.closing !== undefined) return;
+    void this.disconnectBlocking();
+    void this.reconnectBlocking();
+  };
+
+  constructor(connection: PostgresConnection, queue: string, options: QueueBaseOptions<PostgresConnectionOptions>) {
+    super(connection, queue, options, false);
+    connection.on("error", this.#onError);
+    connection.on("listenerinvalidated", this.#onListenerLost);
+  }
+
+  override async close(): Promise<void> {
+    this.connection.off("error", this.#onError);
+    this.connection.off("listenerinvalidated", this.#onListenerLost);
+    this.closing ??= this.disconnectBlocking();
+    return this.closing;
+  }
+
+  override async disconnect(): Promise<void> {
+    return this.close();
+  }
+}

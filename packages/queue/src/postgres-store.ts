@@ -1,0 +1,135 @@
+/**
+ * The queue in PostgreSQL: a schema of BullMQ's own beside Nightwriter's, made and migrated here.
+ *
+ * Connections of a process: at most `poolSize`, and one that listens when it consumes, however many partitions.
+ */
+import { invariant } from "@nightwriter/core";
+import {
+  assertSchemaCompatibility,
+  LATEST_SCHEMA_VERSION,
+  type PgPool,
+  runMigrations,
+  SchemaMigrationRequiredError,
+} from "bullmq";
+import { SharedPostgresBackend, SharedPostgresConnection } from "./postgres-backend.ts";
+import type { QueueConnection } from "./queue-connection.ts";
+import { QueueFault, queueFault } from "./queue-fault.ts";
+import type { ItemQueue, PresentState, QueueStore } from "./queue-store.ts";
+
+const oldestMajor = 15;
+const idsPerLook = 5_000;
+
+/** Connects, checks the server, brings the queue's schema up to date and returns the store. Throws QueueFault and leaves no connection behind. */
+export async function openPostgresStore(connection: QueueConnection): Promise<QueueStore> {
+  const { url, prefix, report } = connection;
+  invariant(
+    /^[a-z_][a-z0-9_]{0,56}$/.test(prefix),
+    `queue prefix ${JSON.stringify(prefix)}: no beginning of a schema's name`,
+  );
+  const { host, pathname } = new URL(url);
+  const name = `postgres at ${host}${pathname}`;
+  const schema = `${prefix}_queue`;
+  const shared = new SharedPostgresConnection(poolConfig(connection, schema), report);
+  try {
+    await checkPostgres(shared.pool, name);
+    await migrate(shared.pool, schema);
+    await shared.waitUntilReady();
+  } catch (error) {
+    await shared.close();
+    throw queueFault(error, name);
+  }
+  return {
+    kind: "postgres",
+    name,
+    prefix,
+    report,
+    backend: (queue, options) => new SharedPostgresBackend(shared, queue, { ...options, connection: shared.pool }),
+    // Not by count: the backend looks at every kept job to find those above it, at every completion.
+    keepCompleted: { age: 24 * 3_600 },
+    states: (queue, ids) => states(shared.pool, queue, ids),
+    counts: (queue) => counts(shared.pool, queue),
+    ping: async () =>
+      void (await shared.pool.query("select 1").catch((error: unknown) => Promise.reject(queueFault(error, name)))),
+    close: () => shared.close(),
+  };
+}
+
+function poolConfig(
+  { url, applicationName, poolSize }: QueueConnection,
+  schema: string,
+): Record<string, unknown> & { schema: string } {
+  return {
+    connectionString: url,
+    schema,
+    application_name: `${applicationName} queue`,
+    max: poolSize,
+    // Counts waiting for a free connection too: thousands of jobs in flight wait their turn at a few connections.
+    connectionTimeoutMillis: 15_000,
+    idleTimeoutMillis: 30_000,
+    keepAlive: true,
+    statement_timeout: 30_000,
+    lock_timeout: 10_000,
+    query_timeout: 35_000,
+    idle_in_transaction_session_timeout: 60_000,
+  };
+}
+
+async function checkPostgres(pool: PgPool, store: string): Promise<void> {
+  const { rows } = await pool.query<{ version: string; number: number }>(
+    "select current_setting('server_version') as version, current_setting('server_version_num')::int as number",
+  );
+  const { version = "unknown", number = 0 } = rows[0] ?? {};
+  if (number >= oldestMajor * 10_000) return;
+  throw new QueueFault(
+    "queue_unsupported",
+    `queue ${store}: PostgreSQL ${version}; ${oldestMajor} or newer is needed: upgrade it`,
+    {
+      details: { store, version },
+    },
+  );
+}
+
+/** Reads first and migrates only what is behind, so that a role without CREATE can run on a schema that is there. */
+async function migrate(pool: PgPool, schema: string): Promise<void> {
+  const client = await pool.connect();
+  try {
+    const version = await assertSchemaCompatibility(client, schema).catch((error: unknown) => {
+      if (error instanceof SchemaMigrationRequiredError) return 0;
+      throw error;
+    });
+    if (version < LATEST_SCHEMA_VERSION) await runMigrations(client, schema);
+  } finally {
+    client.release();
+  }
+}
+
+/** One statement per 5,000 ids, each with one snapshot of its own. */
+async function states(
+  pool: PgPool,
+  queue: ItemQueue,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, PresentState>> {
+  const found = new Map<string, PresentState>();
+  for (let start = 0; start < ids.length; start += idsPerLook) {
+    const { rows } = await pool.query<{ id: string; state: string }>(
+      "select id, state::text as state from job where queue = $1 and id = any($2::text[])",
+      [queue.name, ids.slice(start, start + idsPerLook)],
+    );
+    for (const { id, state } of rows) found.set(id, stateOf(state));
+  }
+  return found;
+}
+
+async function counts(pool: PgPool, queue: ItemQueue): Promise<ReadonlyMap<PresentState, number>> {
+  const { rows } = await pool.query<{ state: string; count: number }>(
+    "select state::text as state, count(*)::int as count from job where queue = $1 group by 1",
+    [queue.name],
+  );
+  const counted = new Map<PresentState, number>();
+  for (const { state, count } of rows) counted.set(stateOf(state), (counted.get(stateOf(state)) ?? 0) + count);
+  return counted;
+}
+
+function stateOf(state: string): PresentState {
+  return state === "active" || state === "completed" || state === "failed" || state === "delayed" ? state : "waiting";
+}

@@ -1,0 +1,115 @@
+/**
+ * The queue in Redis.
+ *
+ * Connections of a process: one that adds and asks (`producer`), one more when it consumes (`consumer`, shared by all its
+ * workers), and one per consumed partition that blocks in BZPOPMIN. They differ in patience: an add must fail in
+ * bounded time so that its caller can say so, a worker must wait for Redis however long it takes (BullMQ requires
+ * maxRetriesPerRequest null there).
+ */
+import { invariant } from "@nightwriter/core";
+import { type BackendFactory, createRedisBackend, type IQueueBackend, type JobType } from "bullmq";
+import { Redis, type RedisOptions } from "ioredis";
+import type { QueueConnection } from "./queue-connection.ts";
+import { queueFault } from "./queue-fault.ts";
+import type { ItemQueue, PresentState, QueueStore } from "./queue-store.ts";
+import { checkRedis } from "./redis-check.ts";
+
+/** Where a job can be, and what we call it. */
+const lists = [
+  ["wait", "waiting"],
+  ["prioritized", "waiting"],
+  ["waiting-children", "waiting"],
+  ["delayed", "delayed"],
+  ["active", "active"],
+  ["completed", "completed"],
+  ["failed", "failed"],
+] as const satisfies readonly (readonly [JobType, PresentState])[];
+const listNames: JobType[] = lists.map(([list]) => list);
+
+/** Connects, checks that the server keeps jobs, and returns the store. Throws QueueFault and leaves no connection behind. */
+export async function openRedisStore(connection: QueueConnection): Promise<QueueStore> {
+  const { url, prefix, report, applicationName } = connection;
+  invariant(/^[\w-]+$/.test(prefix), `queue prefix ${JSON.stringify(prefix)}: only letters, digits, _ and -`);
+  const name = `redis at ${new URL(url).host}`;
+  const producer = new Redis(url, { ...common(applicationName), maxRetriesPerRequest: 3, commandTimeout: 15_000 });
+  producer.on("error", report);
+  await start(producer, name);
+
+  let consumer: Redis | undefined;
+  const consumerClient = (): Redis => {
+    if (consumer !== undefined) return consumer;
+    consumer = new Redis(url, { ...common(applicationName), lazyConnect: false, maxRetriesPerRequest: null });
+    consumer.on("error", report);
+    return consumer;
+  };
+  const backend: BackendFactory<IQueueBackend, object> = (queue, options, factoryOptions = {}) =>
+    createRedisBackend(
+      queue,
+      { ...options, connection: factoryOptions.withBlockingConnection === true ? consumerClient() : producer },
+      factoryOptions,
+    );
+  return {
+    kind: "redis",
+    name,
+    prefix,
+    report,
+    backend,
+    keepCompleted: { age: 24 * 3_600, count: 1_000 },
+    states,
+    counts,
+    ping: async () => void (await producer.ping().catch((error: unknown) => Promise.reject(queueFault(error, name)))),
+    close: async () => void (await Promise.all([quit(producer), consumer === undefined ? undefined : quit(consumer)])),
+  };
+}
+
+/** No keyPrefix, no autopipelining: BullMQ works with neither. */
+function common(applicationName: string): Omit<RedisOptions, "replyMapping"> {
+  return {
+    lazyConnect: true,
+    connectionName: applicationName,
+    connectTimeout: 5_000,
+    keepAlive: 10_000,
+    retryStrategy: (times) => Math.min(2 ** Math.min(times, 6) * 50, 2_000) * (0.5 + Math.random() / 2),
+    // After a failover the old primary answers as a replica: connect anew, the address may lead to the new one by now.
+    reconnectOnError: (error) => error.message.startsWith("READONLY"),
+  };
+}
+
+async function start(client: Redis, name: string): Promise<void> {
+  let lastError: Error | undefined;
+  const remember = (error: Error): void => void (lastError = error);
+  client.once("error", remember);
+  try {
+    await client.connect();
+    checkRedis(await client.info(), name);
+  } catch (error) {
+    client.disconnect();
+    throw queueFault(lastError ?? error, name);
+  } finally {
+    client.off("error", remember);
+  }
+}
+
+/** All lists of the queue in one script, so that no job can move between two looks. O(queue), however many ids are asked for. */
+async function states(queue: ItemQueue, ids: readonly string[]): Promise<ReadonlyMap<string, PresentState>> {
+  const asked = new Set(ids);
+  const ranges = await queue.getBackend().getRanges(listNames, 0, -1, false);
+  const found = new Map<string, PresentState>();
+  for (const [index, [, state]] of lists.entries()) {
+    for (const id of ranges[index] ?? []) if (asked.has(id)) found.set(id, state);
+  }
+  return found;
+}
+
+async function counts(queue: ItemQueue): Promise<ReadonlyMap<PresentState, number>> {
+  const lengths = await queue.getBackend().getCounts(listNames);
+  const counted = new Map<PresentState, number>();
+  for (const [index, [, state]] of lists.entries())
+    counted.set(state, (counted.get(state) ?? 0) + (lengths[index] ?? 0));
+  return counted;
+}
+
+async function quit(client: Redis): Promise<void> {
+  if (client.status !== "ready") return client.disconnect();
+  await client.quit().catch(() => client.disconnect());
+}
