@@ -17,7 +17,7 @@ const config: ViteUserConfig = defineConfig({
         test: {
           name: "service",
           include: ["test/**/*.test.ts"],
-          exclude: needsNoService,
+          exclude: [...needsNoService, "**/node_modules/**"],
           globalSetup: "packages/testkit/src/global-setup.ts",
           setupFiles: "packages/testkit/src/leaks.ts",
           testTimeout: 60_000,
