@@ -1,6 +1,8 @@
 /** How values leave the driver: money exactly, dates without a time zone, transaction ids as text. */
 import pg from "pg";
 
+type TypeId = Parameters<typeof pg.types.getTypeParser>[0];
+
 const { builtins } = pg.types;
 const asText = (value: string): string => value;
 const parsers = new Map<number, (value: string) => unknown>([
@@ -10,12 +12,13 @@ const parsers = new Map<number, (value: string) => unknown>([
   [builtins.INTERVAL, asText],
 ]);
 /** Splits the text form of any one-dimensional array. */
-const textArray: number = 1009;
+// oxlint-disable-next-line typescript/no-unsafe-enum-assignment -- text[] is missing from the driver's list of types
+const textArray = 1009 as TypeId;
 /** The array types of the above: int8[] and date[]. */
 const arrays = new Map<number, (value: string) => unknown>([[1016, BigInt]]);
 
 export const driverTypes: pg.CustomTypesConfig = {
-  getTypeParser(oid: number, format?: "text" | "binary"): (value: string) => unknown {
+  getTypeParser(oid: TypeId, format?: "text" | "binary"): (value: string) => unknown {
     const parser = parsers.get(oid);
     if (parser !== undefined && format !== "binary") return parser;
     const each = arrays.get(oid);

@@ -6,5 +6,5 @@ export type { RunItemStatus, RunKind, Schema } from "./schema.ts";
 export { assertSchemaCompatible, compatibleSchema, type SchemaFaultCode, type SchemaRange } from "./schema-version.ts";
 export { assertServerSupported, type ServerFacts, type ServerFaultCode, serverFacts } from "./server-requirements.ts";
 export type { Session } from "./session.ts";
-export { type NamedQuery, parameter, type Statement, statement } from "./statement.ts";
 export { SqlFault, type SqlFaultCode, sqlFault } from "./sql-fault.ts";
+export { type NamedQuery, parameter, type Statement, statement } from "./statement.ts";

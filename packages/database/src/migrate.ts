@@ -44,10 +44,14 @@ export async function migrateToLatest(database: Database, known: Migrations = mi
   if (error !== undefined) {
     const failed = results.find((result) => result.status === "Error");
     if (failed === undefined) throw sqlFault(error);
-    throw new Fault("migration_failed", `migration ${failed.migrationName}: ${String(error)}; nothing was changed`, {
-      details: { migration: failed.migrationName },
-      cause: error,
-    });
+    throw new Fault(
+      "migration_failed",
+      `migration ${failed.migrationName}: ${sqlFault(error).message}; nothing was changed`,
+      {
+        details: { migration: failed.migrationName },
+        cause: error,
+      },
+    );
   }
   const applied = results.filter((result) => result.status === "Success").map((result) => result.migrationName);
   return { applied, epoch: await ensureEpoch(database) };

@@ -12,6 +12,7 @@ import { driverTypes } from "./driver-types.ts";
 import type { Schema } from "./schema.ts";
 import { type Session, sessionOf } from "./session.ts";
 import { sqlFault } from "./sql-fault.ts";
+import type { NamedQuery } from "./statement.ts";
 
 export interface DatabaseOptions {
   /** postgres://user:password@host:port/database */
@@ -39,7 +40,7 @@ export interface Answer<Row> {
 export interface Database extends AsyncDisposable {
   readonly db: Kysely<Schema>;
   /** Runs one compiled statement in autocommit on a connection of its own and hands over its warnings. Throws SqlFault. */
-  run<Row>(query: CompiledQuery<Row>): Promise<Answer<Row>>;
+  run<Row>(query: CompiledQuery<Row> | NamedQuery<Row>): Promise<Answer<Row>>;
   /** Lends one connection to `work`: for COPY, advisory locks and transactions written by hand. Throws what `work` throws. */
   session<Result>(work: (session: Session) => Promise<Result>): Promise<Result>;
   /** Ends every connection, after the statements under way. */

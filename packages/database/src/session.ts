@@ -5,9 +5,10 @@ import type pg from "pg";
 import { from } from "pg-copy-streams";
 import type { Answer } from "./open-database.ts";
 import { sqlFault } from "./sql-fault.ts";
+import type { NamedQuery } from "./statement.ts";
 
 export interface Session {
-  run<Row>(query: CompiledQuery<Row>): Promise<Answer<Row>>;
+  run<Row>(query: CompiledQuery<Row> | NamedQuery<Row>): Promise<Answer<Row>>;
   /** Plain SQL with $1, $2…: for begin, commit, advisory locks, temporary tables. */
   query<Row extends object>(text: string, parameters?: readonly unknown[]): Promise<Row[]>;
   /** `copy … from stdin`: a stream that takes the rows, with back-pressure. Its errors are the driver's own. */

@@ -1,1 +1,3 @@
-export {};
+export { type ApplyContext, applyItems, maxBatchSize } from "./apply-items.ts";
+export { type GuardedWriteValues, guardedWrite, type WrittenRow } from "./guarded-write.ts";
+export type { Applied, Item, ItemOutcome, WithdrawnReason } from "./item.ts";

@@ -1,1 +1,2 @@
-export {};
+export { partitionOf } from "./partition-of.ts";
+export { readTerms, type Term } from "./term-store.ts";

@@ -1,0 +1,209 @@
+/**
+ * Applying a batch of items: write, and for whatever was not written, ask why until each item has its outcome.
+ *
+ * - A unique violation means that somebody wrote one of the items while this statement waited. Nothing of the batch was
+ *   written; the others are tried again without it.
+ * - An error of the data itself belongs to one key: the batch is halved until that key is alone, and it is parked.
+ *   The others are not held up.
+ * - Weather and lost answers: what the write did is looked up, never assumed. What has no entry is `unknown`, not failed:
+ *   the statement may still be on its way.
+ * - An item that is not written although nothing stands in its way, twice, with neither its version nor its run's
+ *   revision moved in between, is a bug of ours, and is parked as one instead of being tried for ever.
+ */
+import { setTimeout as delay } from "node:timers/promises";
+import { invariant, type Logger } from "@nightwriter/core";
+import { type Database, type SqlFault, sqlFault } from "@nightwriter/database";
+import type { Job } from "@nightwriter/job";
+import type { Term } from "@nightwriter/partition";
+import { type FailedAttempt, recordAttempts } from "./attempt-store.ts";
+import { type ExplanationRow, obstacle } from "./explain-outcomes.ts";
+import { givenItems } from "./given-items.ts";
+import type { Item, ItemOutcome } from "./item.ts";
+import { type ParkedItem, parkItems } from "./park-items.ts";
+import { statementsOf } from "./statements.ts";
+
+export interface ApplyContext {
+  readonly database: Database;
+  readonly job: Job;
+  /** The term under which the partition of all the items is held. */
+  readonly term: Term;
+  /** Who writes: stands in each entry and attempt. */
+  readonly worker: string;
+  readonly logger: Logger;
+}
+
+/** Items in one statement, at most. */
+export const maxBatchSize = 500;
+/** How often a batch whose versions moved is tried within one call, before `conflict` is answered. */
+const rounds = 3;
+
+/**
+ * Applies up to {@link maxBatchSize} items of one partition, at most one for each key, and answers in their order. When it
+ * returns, each `applied` and `duplicate` item has exactly one entry, durably; no other item was changed by this call,
+ * except that `unknown` ones may still become applied. Throws SqlFault `bug` when the statement itself is wrong
+ * (a source query that does not fit the schema), and then nothing was written.
+ */
+export async function applyItems(context: ApplyContext, items: readonly Item[]): Promise<ItemOutcome[]> {
+  invariant(items.length <= maxBatchSize, `batch of ${items.length} items: at most ${maxBatchSize} go into one`);
+  invariant(new Set(items.map((item) => item.key)).size === items.length, "batch: a key is in it twice");
+  const batch = new Batch(context, items);
+  await batch.settle();
+  return batch.outcomes();
+}
+
+/** One call's items and what is known of each so far. */
+class Batch {
+  readonly #context: ApplyContext;
+  readonly #items: readonly Item[];
+  readonly #settled = new Map<Item, ItemOutcome>();
+  /** What the explanation of the round before said of an item that nothing stood in the way of. */
+  readonly #seen = new Map<Item, ExplanationRow>();
+
+  constructor(context: ApplyContext, items: readonly Item[]) {
+    this.#context = context;
+    this.#items = items;
+  }
+
+  outcomes(): ItemOutcome[] {
+    return this.#items.map((item) => {
+      const outcome = this.#settled.get(item);
+      invariant(outcome !== undefined, `item of key ${item.key}: has no outcome`);
+      return outcome;
+    });
+  }
+
+  async settle(): Promise<void> {
+    for (let round = 1; round <= rounds && this.#open().length > 0; round++) {
+      if (round > 1) await delay(Math.random() * 10 * round);
+      await this.#write(this.#open());
+    }
+    for (const item of this.#open()) this.#settled.set(item, { outcome: "conflict" });
+    await this.#record();
+  }
+
+  #open(): Item[] {
+    return this.#items.filter((item) => !this.#settled.has(item));
+  }
+
+  /** One statement over `items`, or, where a key's own data breaks it, one over each half. */
+  async #write(items: readonly Item[]): Promise<void> {
+    let fault: SqlFault | undefined;
+    try {
+      const replicated = await this.#attempt(items);
+      if (replicated && items.every((item) => this.#settled.has(item))) return;
+    } catch (error) {
+      fault = sqlFault(error);
+    }
+    switch (fault?.code) {
+      case "bug":
+        throw fault;
+      case "data":
+        await this.#isolate(items, fault);
+        return;
+      case "weather":
+      case "lost":
+      case "duplicate":
+      case undefined:
+        await this.#explain(items, fault);
+    }
+  }
+
+  /** Runs the write and notes what it applied; false: applied here, but a standby was not waited for. */
+  async #attempt(items: readonly Item[]): Promise<boolean> {
+    const { database, job, term, worker } = this.#context;
+    const answer = await database.run(
+      statementsOf(database, job).write.bind({
+        ...givenItems(items),
+        runs: [...new Set(items.map((item) => item.runId))],
+        partition: term.partition,
+        fencingToken: term.fencingToken,
+        nonce: term.nonce,
+        worker,
+      }),
+    );
+    if (answer.warnings.includes("01000")) return false;
+    const byKey = new Map(items.map((item) => [item.key, item]));
+    for (const row of answer.rows) {
+      const item = byKey.get(row.key);
+      invariant(item !== undefined, `key ${row.key}: was written without being asked for`);
+      this.#settled.set(item, {
+        outcome: "applied",
+        deltaMinor: row.delta_minor,
+        sourceCount: row.source_count,
+        totalAfter: row.total_after,
+        versionAfter: row.version_after,
+      });
+    }
+    return true;
+  }
+
+  async #isolate(items: readonly Item[], fault: SqlFault): Promise<void> {
+    const [only] = items;
+    if (only !== undefined && items.length === 1) {
+      this.#settled.set(only, { outcome: "parked", sqlstate: fault.sqlstate, reason: fault.message });
+      return;
+    }
+    const half = Math.ceil(items.length / 2);
+    await this.#write(items.slice(0, half));
+    await this.#write(items.slice(half));
+  }
+
+  /** Asks why the items without outcome were not applied; after weather, those that have no entry are unknown. */
+  async #explain(items: readonly Item[], fault: SqlFault | undefined): Promise<void> {
+    const { database, job, term } = this.#context;
+    const asked = items.filter((item) => !this.#settled.has(item));
+    const unknown = fault?.retryable === true ? fault : undefined;
+    let rows: ExplanationRow[];
+    try {
+      const values = { ...givenItems(asked), partition: term.partition };
+      rows = (await database.run(statementsOf(database, job).explain.bind(values))).rows;
+    } catch (error) {
+      const reason = unknown ?? sqlFault(error);
+      for (const item of asked) this.#settled.set(item, { outcome: "unknown", fault: reason });
+      return;
+    }
+    const byKey = new Map(rows.map((row) => [row.key, row]));
+    for (const item of asked) this.#conclude(item, byKey.get(item.key), unknown);
+  }
+
+  #conclude(item: Item, row: ExplanationRow | undefined, unknown: SqlFault | undefined): void {
+    invariant(row !== undefined, `item of key ${item.key}: the explanation left it out`);
+    const found = obstacle(row, this.#context.term);
+    if (found !== undefined) {
+      this.#settled.set(item, found);
+    } else if (unknown !== undefined) {
+      this.#settled.set(item, { outcome: "unknown", fault: unknown });
+    } else if (isUnmoved(this.#seen.get(item), row)) {
+      const reason = `bug: not applied at version ${row.version} although nothing stood in its way`;
+      this.#settled.set(item, { outcome: "parked", sqlstate: undefined, reason });
+    } else {
+      this.#seen.set(item, row);
+    }
+  }
+
+  /** Writes down what did not apply. Parking must succeed to count; the rest is for the record, and weather may lose it. */
+  async #record(): Promise<void> {
+    const failed = this.#items.flatMap((item): FailedAttempt[] => {
+      const outcome = this.#settled.get(item);
+      return outcome === undefined || outcome.outcome === "applied" ? [] : [{ item, outcome }];
+    });
+    if (failed.length === 0) return;
+    const { database, term, worker, logger } = this.#context;
+    const origin = { fencingToken: term.fencingToken, worker };
+    const parked = failed.filter((each): each is ParkedItem => each.outcome.outcome === "parked");
+    try {
+      if (parked.length > 0) await parkItems(database, parked, origin);
+    } catch (error) {
+      const fault = sqlFault(error);
+      for (const { item } of parked) this.#settled.set(item, { outcome: "unknown", fault });
+    }
+    const others = failed.filter((each) => each.outcome.outcome !== "parked");
+    await recordAttempts(database, others, origin).catch((error: unknown) => {
+      logger.warn({ err: error, attempts: others.length }, "attempts not recorded");
+    });
+  }
+}
+
+function isUnmoved(before: ExplanationRow | undefined, now: ExplanationRow): boolean {
+  return before !== undefined && before.version === now.version && before.revision === now.revision;
+}

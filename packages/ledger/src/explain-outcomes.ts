@@ -1,0 +1,98 @@
+/**
+ * Why items were not applied: a new statement, so that it sees what the write could not.
+ *
+ * A write that changed nothing says nothing of the reason. In particular it must not be read as "duplicate": an entry
+ * that was committed while the write waited for a lock is invisible to it.
+ */
+import { parameter, type Schema, type Statement, statement } from "@nightwriter/database";
+import type { Job } from "@nightwriter/job";
+import type { Term } from "@nightwriter/partition";
+import type { QueryCreator } from "kysely";
+import { type GivenItems, given } from "./given-items.ts";
+import type { ItemOutcome } from "./item.ts";
+
+export interface ExplanationValues extends GivenItems {
+  readonly partition: number;
+}
+
+/** What stands in the tables about one item now. Nulls: there is no such row. */
+export interface ExplanationRow {
+  run_id: bigint;
+  key: string;
+  business_date: string;
+  entry_version: bigint | null;
+  status: "due" | "parked" | "cancelled" | null;
+  cancelled_at: Date | null;
+  revision: bigint | null;
+  paused_at: Date | null;
+  version: bigint | null;
+  row_token: bigint | null;
+  term_token: bigint | null;
+  nonce: string | null;
+}
+
+/** The statement for one job, built once; a row for each item, in no order. */
+export function explanation(db: QueryCreator<Schema>, job: Job): Statement<ExplanationValues, ExplanationRow> {
+  return statement(
+    db
+      .selectFrom(given)
+      .leftJoin("nightwriter.run as run", (join) =>
+        join.onRef("run.id", "=", "given.run_id").on("run.job_id", "=", job.id),
+      )
+      .leftJoin("nightwriter.run_item as item", (join) =>
+        join
+          .onRef("item.run_id", "=", "given.run_id")
+          .onRef("item.business_date", "=", "given.business_date")
+          .onRef("item.key", "=", "given.key"),
+      )
+      .leftJoin("nightwriter.key_total as total", (join) =>
+        join.on("total.job_id", "=", job.id).onRef("total.key", "=", "given.key"),
+      )
+      .leftJoin("nightwriter.partition_term as term", (join) =>
+        join.on("term.job_id", "=", job.id).on("term.partition", "=", parameter<number>("partition", "integer")),
+      )
+      .leftJoinLateral(
+        (eb) =>
+          eb
+            .selectFrom("nightwriter.ledger_entry as it")
+            .select("it.version_after")
+            .where("it.job_id", "=", job.id)
+            .whereRef("it.key", "=", "given.key")
+            .whereRef("it.business_date", "=", "given.business_date")
+            .whereRef("it.run_id", "=", "given.run_id")
+            .limit(1)
+            .as("entry"),
+        (join) => join.onTrue(),
+      )
+      .select([
+        "given.run_id",
+        "given.key",
+        "given.business_date",
+        "entry.version_after as entry_version",
+        "item.status",
+        "run.cancelled_at",
+        "run.revision",
+        "total.paused_at",
+        "total.version",
+        "total.fencing_token as row_token",
+        "term.fencing_token as term_token",
+        "term.nonce",
+      ]),
+  );
+}
+
+/** What the row says stands in the way of a write under `term`; undefined if nothing does. */
+export function obstacle(row: ExplanationRow, term: Term): ItemOutcome | undefined {
+  if (row.entry_version !== null) return { outcome: "duplicate" };
+  if (row.status === null || row.revision === null || row.version === null) {
+    return { outcome: "withdrawn", reason: "unplanned" };
+  }
+  if (row.cancelled_at !== null || row.status === "cancelled") return { outcome: "withdrawn", reason: "cancelled" };
+  if (row.status === "parked") return { outcome: "withdrawn", reason: "parked" };
+  if (row.paused_at !== null) return { outcome: "withdrawn", reason: "paused" };
+  if (row.term_token !== term.fencingToken || row.nonce !== term.nonce) {
+    return { outcome: "fenced", storedToken: row.term_token ?? 0n };
+  }
+  const rowToken = row.row_token ?? 0n;
+  return rowToken > term.fencingToken ? { outcome: "fenced", storedToken: rowToken } : undefined;
+}

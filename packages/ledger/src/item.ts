@@ -1,0 +1,41 @@
+/** What the ledger writes about, and what it answers. */
+import type { SqlFault } from "@nightwriter/database";
+
+/** One (key, business date) of a run. */
+export interface Item {
+  readonly runId: bigint;
+  readonly key: string;
+  readonly businessDate: string;
+}
+
+/** The item's entry was written by this very call. Amounts in minor units. */
+export interface Applied {
+  readonly outcome: "applied";
+  readonly deltaMinor: bigint;
+  /** How many source rows the delta was summed over. */
+  readonly sourceCount: bigint;
+  readonly totalAfter: bigint;
+  readonly versionAfter: bigint;
+}
+
+/** Why the item was withdrawn; `unplanned`: no such run item exists. */
+export type WithdrawnReason = "cancelled" | "parked" | "paused" | "unplanned";
+
+/**
+ * What became of an item. Only `applied` changed anything.
+ *
+ * - `duplicate`: it has its entry already.
+ * - `fenced`: the term is not the partition's current one, or the key was written under a higher token. `storedToken` is what stands in the way.
+ * - `conflict`: the key's version moved while the delta was computed. Try again, with jitter.
+ * - `withdrawn`: an operator took it back.
+ * - `parked`: its own data cannot be added; it waits for a person now. The others of its batch are not affected.
+ * - `unknown`: no answer came, or none that can be trusted. Look again later; it uses up no attempt.
+ */
+export type ItemOutcome =
+  | Applied
+  | { readonly outcome: "duplicate" }
+  | { readonly outcome: "fenced"; readonly storedToken: bigint }
+  | { readonly outcome: "conflict" }
+  | { readonly outcome: "withdrawn"; readonly reason: WithdrawnReason }
+  | { readonly outcome: "parked"; readonly sqlstate: string | undefined; readonly reason: string }
+  | { readonly outcome: "unknown"; readonly fault: SqlFault };
