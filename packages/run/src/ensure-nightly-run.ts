@@ -1,0 +1,78 @@
+import { type Database, SqlFault } from "@nightwriter/database";
+import type { Job } from "@nightwriter/job";
+import { keysOnDate, touchedBefore } from "./candidate-pairs.ts";
+import { planItems } from "./plan-items.ts";
+import { type Planning, planning } from "./planning.ts";
+import { type Run, runOf } from "./run.ts";
+import { RunFault } from "./run-fault.ts";
+import { findNightlyRun, getRun, insertRun } from "./run-store.ts";
+import { findPlanBase } from "./touched-pairs.ts";
+
+/** A run that is there now. */
+export interface EnsuredRun {
+  readonly run: Run;
+  /** Whether this call made it. */
+  readonly created: boolean;
+  /** How many items this call added. */
+  readonly planned: number;
+}
+
+/**
+ * Afterwards there is exactly one nightly run of (job, business date), however many callers there are, and it has every
+ * item that the night is due: see the package's README for which these are. Calling it again plans what is missing by
+ * then; a cancelled run is left as it is. All or nothing: a caller that dies leaves no half of a plan.
+ *
+ * Nothing is enqueued: that is {@link enqueueDue}'s business, and {@link reconcile}'s if the caller dies in between.
+ *
+ * Throws RunFault when the date is closed and its night never ran, and SqlFault; other planners of the job are waited
+ * for, 25 s at most, which then is weather.
+ */
+export async function ensureNightlyRun(
+  database: Database,
+  job: Job,
+  businessDate: Temporal.PlainDate,
+): Promise<EnsuredRun> {
+  const plan = (compare: boolean): Promise<EnsuredRun> =>
+    planning(database, job, (frame) => planNight(frame, { businessDate: businessDate.toString(), compare }));
+  try {
+    return await plan(true);
+  } catch (error) {
+    // Summing some pair's source is what failed. The pair is planned unseen, with the others that were touched: its
+    // own write will park it and say why, and the night does not wait for one key's bad data.
+    if (error instanceof SqlFault && error.code === "data") return plan(false);
+    throw error;
+  }
+}
+
+async function planNight(
+  frame: Planning,
+  { businessDate, compare }: { businessDate: string; compare: boolean },
+): Promise<EnsuredRun> {
+  const found = await findNightlyRun(frame, businessDate);
+  if (found !== undefined && (found.cancelled_at !== null || isClosed(frame, businessDate))) {
+    return { run: runOf(found), created: false, planned: 0 };
+  }
+  assertOpen(frame, businessDate);
+  const run = found ?? (await insertRun(frame, { kind: "nightly", businessDate }));
+  const base = await findPlanBase(frame.db, frame.job);
+  const touched = touchedBefore(frame, { businessDate, base, compare });
+  const night = keysOnDate(frame, { businessDate });
+  const candidates = touched === undefined ? [night] : [night, touched];
+  const planned = await planItems(frame, { runId: run.id, candidates });
+  return { run: runOf(await getRun(frame, run.id)), created: found === undefined, planned };
+}
+
+function isClosed({ closedThrough }: Planning, businessDate: string): boolean {
+  return closedThrough !== undefined && businessDate <= closedThrough;
+}
+
+/** Throws a RunFault if the date is behind `closed_through`. */
+export function assertOpen(frame: Planning, businessDate: string): void {
+  if (!isClosed(frame, businessDate)) return;
+  const { job, closedThrough } = frame;
+  throw new RunFault(
+    "business_date_closed",
+    `job ${job.definition.name}: ${businessDate} is closed, as is every date up to ${closedThrough}; nothing was planned`,
+    { details: { job: job.definition.name, businessDate, closedThrough } },
+  );
+}

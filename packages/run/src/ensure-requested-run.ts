@@ -1,0 +1,124 @@
+import { createHash } from "node:crypto";
+import type { Database, RunKind } from "@nightwriter/database";
+import type { Job } from "@nightwriter/job";
+import { sql } from "kysely";
+import { givenKeys, itemsOf, keysOnDate, type Pairs } from "./candidate-pairs.ts";
+import { assertOpen, type EnsuredRun } from "./ensure-nightly-run.ts";
+import { planItems } from "./plan-items.ts";
+import { type Planning, planning } from "./planning.ts";
+import { runOf } from "./run.ts";
+import { RunFault } from "./run-fault.ts";
+import { findNightlyRun, findRequestedRun, getRun, insertRun } from "./run-store.ts";
+
+/**
+ * - `manual`, `opening`: the keys on the date; `keys` is required.
+ * - `backfill`: the date as a night would have it, without what was touched before.
+ * - `rerun`: every item of that date's night again, and what a night would have on the date by now.
+ *
+ * `keys` narrows the latter two to these.
+ */
+export type RunRequest = {
+  readonly businessDate: Temporal.PlainDate;
+  /** The same id is the same run, for ever. */
+  readonly requestId: string;
+} & (
+  | { readonly kind: "manual" | "opening"; readonly keys: readonly string[] }
+  | { readonly kind: "backfill" | "rerun"; readonly keys?: readonly string[] }
+);
+
+/**
+ * Afterwards there is exactly one run of (job, request id), and its items were planned, once: calling it again with the
+ * same request answers the same run and plans nothing more, so that a request means what it meant when it was made.
+ * Such a run never stands in for the night of its date.
+ *
+ * Left out are, as in a night, closed dates, pairs that another run has still to apply, and parked and cancelled ones: a
+ * run without a single item is possible.
+ *
+ * Throws RunFault when the id was used for another request, a key is unknown, the date is closed, or a re-run's night was
+ * never planned; and SqlFault.
+ */
+export async function ensureRequestedRun(database: Database, job: Job, request: RunRequest): Promise<EnsuredRun> {
+  return planning(database, job, async (frame) => {
+    const found = await findRequestedRun(frame, request.requestId);
+    if (found !== undefined) {
+      assertSameRequest(found, request, job);
+      return { run: runOf(found), created: false, planned: 0 };
+    }
+    const businessDate = request.businessDate.toString();
+    assertOpen(frame, businessDate);
+    if (request.keys !== undefined) await assertKnown(frame, request.keys);
+    const candidates = await candidatesOf(frame, request);
+    const { kind, requestId } = request;
+    const { id } = await insertRun(frame, { kind, businessDate, requestId, requestDigest: digestOf(request.keys) });
+    const planned = await planItems(frame, { runId: id, candidates });
+    return { run: runOf(await getRun(frame, id)), created: true, planned };
+  });
+}
+
+async function candidatesOf(frame: Planning, request: RunRequest): Promise<Pairs[]> {
+  const businessDate = request.businessDate.toString();
+  const { kind, keys } = request;
+  switch (kind) {
+    case "manual":
+    case "opening":
+      return [givenKeys({ businessDate, keys })];
+    case "backfill":
+      return [keysOnDate(frame, { businessDate, keys })];
+    case "rerun":
+      return [itemsOf(frame, await nightOf(frame, businessDate), keys), keysOnDate(frame, { businessDate, keys })];
+  }
+}
+
+async function nightOf(frame: Planning, businessDate: string): Promise<bigint> {
+  const night = await findNightlyRun(frame, businessDate);
+  if (night !== undefined && night.planned_at !== null) return night.id;
+  const job = frame.job.definition.name;
+  throw new RunFault(
+    "night_missing",
+    `job ${job}: the night of ${businessDate} was never run; run it before it can be run again`,
+    { details: { job, businessDate } },
+  );
+}
+
+async function assertKnown({ db, job }: Planning, keys: readonly string[]): Promise<void> {
+  const unknown = await db
+    .selectFrom(sql<{ key: string }>`unnest(${keys}::text[])`.as<"given">(sql`given(key)`))
+    .select("given.key")
+    .except(db.selectFrom(job.definition.keys(db).as("known")).select("known.key"))
+    .orderBy("key")
+    .execute();
+  if (unknown.length === 0) return;
+  const name = job.definition.name;
+  const shown = unknown.slice(0, 10).map((row) => row.key);
+  const more = unknown.length > shown.length ? ` and ${unknown.length - shown.length} more` : "";
+  throw new RunFault(
+    "key_unknown",
+    `job ${name}: does not know the key ${shown.join(", ")}${more}; check its spelling or record it first`,
+    { details: { job: name, keys: shown.join(","), count: unknown.length } },
+  );
+}
+
+function assertSameRequest(
+  found: { kind: RunKind; business_date: string; request_digest: string | null },
+  request: RunRequest,
+  job: Job,
+): void {
+  const same =
+    found.kind === request.kind &&
+    found.business_date === request.businessDate.toString() &&
+    found.request_digest === (digestOf(request.keys) ?? null);
+  if (same) return;
+  throw new RunFault(
+    "request_differs",
+    `request ${request.requestId}: was made before, as ${found.kind} of ${found.business_date} or for other keys; use a new id`,
+    { details: { job: job.definition.name, requestId: request.requestId, kind: found.kind } },
+  );
+}
+
+/** The same for the same set of keys, in whatever order and however often each was named. */
+function digestOf(keys: readonly string[] | undefined): string | undefined {
+  if (keys === undefined) return undefined;
+  return createHash("sha256")
+    .update(JSON.stringify([...new Set(keys)].toSorted()))
+    .digest("hex");
+}

@@ -1,0 +1,146 @@
+/**
+ * The plan: one statement that gives a run its items.
+ *
+ *   candidate  what the run may plan, see candidate-pairs.ts
+ *   wanted     without what this run has already, what another run has still to do, and what an operator or its own error
+ *              has withdrawn; and without closed dates
+ *   planned    the items
+ *   total      a row for each key that has none yet, at zero, in key order
+ *   marked     the run is planned now. Its snapshot is that of its first plan and is never moved: a sale that comes
+ *              after the item of its pair was applied is invisible in it, and so is found by the next night.
+ *
+ * What is left out goes through `except`, not through anti-joins: statistics know nothing of tonight's run, and a plan that
+ * believes in one row joins 20,000 to 20,000 in nested loops. A set operation hashes or sorts, whatever it believes.
+ */
+import type { Job } from "@nightwriter/job";
+import { type CompiledQuery, type Expression, sql } from "kysely";
+import type { Pairs } from "./candidate-pairs.ts";
+import type { Planning } from "./planning.ts";
+import type { Pair } from "./touched-pairs.ts";
+import { unappliedItems } from "./unapplied-items.ts";
+
+export interface PlanRequest {
+  readonly runId: bigint;
+  /** At least one; duplicates among them are planned once. */
+  readonly candidates: readonly Pairs[];
+}
+
+/** Gives the run the candidates that are missing, and returns how many these were. Throws the driver's error. */
+export async function planItems(planning: Planning, request: PlanRequest): Promise<number> {
+  const { rows } = await planning.db.executeQuery(planStatement(planning, request));
+  return Number(rows[0]?.planned ?? 0n);
+}
+
+/** The statement, for those who want to see its plan. */
+export function planStatement(
+  { db, job, partitionCount, closedThrough }: Planning,
+  { runId, candidates }: PlanRequest,
+): CompiledQuery<{ planned: bigint }> {
+  const run = sql<bigint>`${runId}::bigint`;
+  return db
+    .with("candidate", () => sql<Pair>`${sql.join([...candidates], sql` union all `)}`)
+    .with("wanted", (cte) =>
+      cte
+        .selectFrom("candidate")
+        .select(["key", "business_date"])
+        .$if(closedThrough !== undefined, (open) => open.where("business_date", ">", closedThrough ?? null))
+        .except(ownItems(db, runId))
+        .except(dueElsewhere(db, job, runId))
+        .except(withdrawn(db, job)),
+    )
+    .with("planned", (cte) =>
+      cte
+        .insertInto("nightwriter.run_item")
+        .columns(["run_id", "business_date", "key", "partition"])
+        .expression((eb) =>
+          eb
+            .selectFrom("wanted")
+            .select([
+              run.as("run_id"),
+              "business_date",
+              "key",
+              sql<number>`nightwriter.partition_of(key, ${partitionCount}::integer)`.as("partition"),
+            ])
+            .orderBy("business_date")
+            .orderBy("key"),
+        )
+        .returning("key"),
+    )
+    .with("total", (cte) =>
+      cte
+        .insertInto("nightwriter.key_total")
+        .columns(["job_id", "key"])
+        .expression((eb) =>
+          eb
+            .selectFrom("planned")
+            .select([sql<number>`${job.id}::integer`.as("job_id"), "key"])
+            .distinct()
+            .orderBy("key"),
+        )
+        .onConflict((conflict) => conflict.columns(["job_id", "key"]).doNothing()),
+    )
+    .with("marked", (cte) =>
+      cte
+        .updateTable("nightwriter.run as it")
+        .set((eb) => ({
+          plan_snapshot: eb.fn.coalesce("it.plan_snapshot", sql<string>`pg_current_snapshot()`),
+          plan_epoch: eb.fn.coalesce("it.plan_epoch", sql<number>`nightwriter.current_epoch()`),
+          plan_overlaps: eb.fn.coalesce("it.plan_overlaps", overlaps(db, job, runId)),
+          planned_at: eb.fn.coalesce("it.planned_at", sql<Date>`clock_timestamp()`),
+          finished_at: null,
+        }))
+        .where("it.id", "=", runId)
+        .where((eb) =>
+          eb.or([
+            eb("it.plan_snapshot", "is", null),
+            eb.and([eb("it.finished_at", "is not", null), eb.exists(eb.selectFrom("planned").select("key"))]),
+          ]),
+        ),
+    )
+    .selectFrom("planned")
+    .select((eb) => eb.fn.countAll<bigint>().as("planned"))
+    .compile();
+}
+
+/** Items that the run has already, whatever their status. */
+function ownItems(db: Planning["db"], runId: bigint): Pairs {
+  return db
+    .selectFrom("nightwriter.run_item as own")
+    .select(["own.key", "own.business_date"])
+    .where("own.run_id", "=", runId);
+}
+
+/** Items that other runs of the job have still to apply, or would have, had they not been cancelled. */
+function dueElsewhere(db: Planning["db"], job: Job, runId: bigint): Pairs {
+  return unappliedItems(db, job)
+    .select(["it.key", "it.business_date"])
+    .where("it.run_id", "in", (eb) =>
+      eb
+        .selectFrom("nightwriter.run as other")
+        .select("other.id")
+        .where("other.job_id", "=", job.id)
+        .where("other.id", "<>", runId)
+        .where((each) => each.or([each("other.finished_at", "is", null), each("other.cancelled_at", "is not", null)])),
+    );
+}
+
+/** What was parked or cancelled in any run of the job: only an explicit verb brings it back. */
+function withdrawn(db: Planning["db"], job: Job): Pairs {
+  return db
+    .selectFrom("nightwriter.run_item as withdrawn")
+    .innerJoin("nightwriter.run as its", "its.id", "withdrawn.run_id")
+    .select(["withdrawn.key", "withdrawn.business_date"])
+    .where("withdrawn.status", "<>", "due")
+    .where("its.job_id", "=", job.id);
+}
+
+/** Ids of the other runs that can still write. */
+function overlaps(db: Planning["db"], job: Job, runId: bigint): Expression<bigint[]> {
+  return sql`array(${db
+    .selectFrom("nightwriter.run as other")
+    .select("other.id")
+    .where("other.job_id", "=", job.id)
+    .where("other.id", "<>", runId)
+    .where("other.finished_at", "is", null)
+    .where("other.cancelled_at", "is", null)})`;
+}
