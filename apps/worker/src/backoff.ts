@@ -1,4 +1,5 @@
 /** How long to wait before the next try: twice as long each time up to a limit, and never the same for two that failed together. */
+import { setTimeout as sleep } from "node:timers/promises";
 
 export interface Backoff {
   /** The longest wait after the first failure. */
@@ -10,4 +11,10 @@ export interface Backoff {
 export function backoffMs({ firstMs, limitMs }: Backoff, failures: number, random: () => number): number {
   const longest = Math.min(limitMs, firstMs * 2 ** (failures - 1));
   return longest * (0.5 + random() / 2);
+}
+
+/** Resolves after `ms`, or as soon as the process is asked to stop. */
+export async function pause(ms: number, stopping: AbortSignal): Promise<void> {
+  if (ms <= 0 || stopping.aborted) return;
+  await sleep(ms, undefined, { signal: stopping }).catch(() => undefined);
 }

@@ -11,12 +11,13 @@ import type { Database } from "@nightwriter/database";
 import type { Job } from "@nightwriter/job";
 import { applyItems, type Item, type ItemOutcome } from "@nightwriter/ledger";
 import type { Consumer, Postponed, QueueItem, Queues } from "@nightwriter/queue";
+import { pause } from "./backoff.ts";
 import { type Batcher, createBatcher } from "./batcher.ts";
 import { batchLimit, type History, settle, untried } from "./settle.ts";
 import type { StatementSlots } from "./statement-slots.ts";
 import type { Tally } from "./tally.ts";
 import type { TermReader } from "./term-reader.ts";
-import { createWeather, pause, type Weather } from "./weather.ts";
+import { createWeather, type Weather } from "./weather.ts";
 
 /** What all partitions of a process share. */
 export interface ConsumerContext {
@@ -44,7 +45,7 @@ export interface ConsumedPartition {
 /** Consumes from now on, until the returned consumer is stopped. */
 export function startPartitionConsumer(context: ConsumerContext, consumed: ConsumedPartition): Consumer {
   const { stopping, batchSize } = context;
-  const weather = createWeather({ stopping, random: Math.random });
+  const weather = createWeather({ pause: async (ms) => pause(ms, stopping), random: Math.random });
   const batcher: Batcher<Item, ItemOutcome> = createBatcher({
     size: batchSize,
     keyOf: ({ key }) => key,
@@ -94,12 +95,18 @@ async function applyBatch(
   items: readonly Item[],
 ): Promise<readonly ItemOutcome[]> {
   const { database, worker, logger, tally } = context;
+  const where = { job: job.definition.name, partition };
   const term = terms.current(partition);
-  const outcomes = await applyItems({ database, job, term, worker, logger }, [...items]);
+  const outcomes = await applyItems({ database, job, term, worker, logger }, items);
   tally.countBatch(outcomes);
-  logger.debug({ job: job.definition.name, partition, items: items.length }, "batch answered");
-  if (outcomes.some(({ outcome }) => outcome === "unknown")) weather.bad();
-  else weather.good();
+  logger.debug({ ...where, items: items.length }, "batch answered");
+  const unknown = outcomes.find((each) => each.outcome === "unknown");
+  if (unknown !== undefined) {
+    logger.warn({ ...where, items: items.length, err: unknown.fault }, "batch met weather: trying again");
+    weather.bad();
+  } else {
+    weather.good();
+  }
   if (outcomes.some(({ outcome }) => outcome === "fenced")) await readTermAgain();
   return outcomes;
 
@@ -113,7 +120,7 @@ async function applyBatch(
     } catch (error) {
       // Weather: the next write is fenced again, after a pause, and comes here again.
       if (!(error instanceof Fault && error.retryable)) throw error;
-      logger.warn({ job: job.definition.name, partition, err: error }, "term not read");
+      logger.warn({ ...where, err: error }, "term not read");
       weather.bad();
     }
   }

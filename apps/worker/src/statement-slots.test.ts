@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { createStatementSlots } from "./statement-slots.ts";
 
 describe("statementSlots", () => {
@@ -6,15 +6,14 @@ describe("statementSlots", () => {
     const slots = createStatementSlots(2);
     const release = await slots.acquire();
     await slots.acquire();
-    let served = false;
-    const third = slots.acquire().then(() => {
-      served = true;
-    });
+    const third = slots.acquire();
+    const served = vi.fn<() => void>();
+    void third.then(served);
     await new Promise(setImmediate);
-    expect(served).toBe(false);
+    expect(served).not.toHaveBeenCalled();
     release();
     await third;
-    expect(served).toBe(true);
+    expect(served).toHaveBeenCalledOnce();
   });
 
   it("serves callers in the order of their calls, so that a busy one cannot starve the others", async () => {

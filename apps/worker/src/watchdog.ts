@@ -8,7 +8,7 @@
  */
 import type { Logger } from "@nightwriter/core";
 import type { QueueCounts } from "@nightwriter/queue";
-import { pause } from "./weather.ts";
+import { pause } from "./backoff.ts";
 
 /** A queue that this process consumes, as far as it is watched. */
 export interface WatchedQueue {

@@ -1,0 +1,37 @@
+import { bothQueues } from "@nightwriter/testkit";
+import { describe, expect, it } from "vitest";
+import { expectExact, planNight, until, writers } from "./night.ts";
+
+describe.each(bothQueues)("a night with its queue in %s", (store) => {
+  it("ends with exact totals when two workers get every job three times", async () => {
+    await using night = await planNight({ store, restaurants: 300 });
+    const small = { WORKER_CONCURRENCY: "10", BATCH_SIZE: "8" };
+    await Promise.all(["left", "right"].map((name) => night.startWorker(name, small)));
+
+    await night.enqueue({ generations: 3 });
+    await night.finished(300);
+
+    await expectExact(night);
+    expect(await writers(night)).toEqual(["left", "right"]);
+  });
+
+  it("goes on under the new terms when terms are raised again and again in the middle of it", async () => {
+    await using night = await planNight({ store, restaurants: 300 });
+    const worker = await night.startWorker("fenced", { WORKER_CONCURRENCY: "10", BATCH_SIZE: "4" });
+    const raise = (): Promise<unknown> =>
+      night.db
+        .updateTable("nightwriter.partition_term")
+        .set((eb) => ({ fencing_token: eb("fencing_token", "+", 1n), nonce: crypto.randomUUID() }))
+        .execute();
+
+    await night.enqueue();
+    await until(async () => {
+      await raise();
+      expect(await night.applied()).toBe(300);
+    });
+
+    await night.finished(300);
+    await expectExact(night);
+    await worker.waitForLog(({ msg }) => msg === "fenced: reading the term again");
+  });
+});

@@ -1,0 +1,89 @@
+import { migrateToLatest, openDatabase } from "@nightwriter/database";
+import { startPostgres } from "@nightwriter/services";
+import { bothQueues } from "@nightwriter/testkit";
+import { sql } from "kysely";
+import { describe, expect, it } from "vitest";
+import { expectExact, holdWrites, type Night, planNight, until, waitingStatements } from "./night.ts";
+
+/** Nothing is parked, and no queue job failed or used up an attempt. */
+async function expectNobodyBlamed({ db, partitions }: Night): Promise<void> {
+  const parked = await db.selectFrom("nightwriter.run_item").select("key").where("status", "<>", "due").execute();
+  expect(parked).toEqual([]);
+  for (const { bullQueue } of partitions) {
+    const jobs = await bullQueue.getJobs(["completed", "failed"]);
+    expect(jobs.filter(({ failedReason, attemptsMade }) => failedReason !== undefined || attemptsMade > 1)).toEqual([]);
+  }
+}
+
+describe.each(bothQueues)("a night with its queue in %s", (store) => {
+  it("is completed, with nobody parked, by a worker whose connections are ended again and again", async () => {
+    await using night = await planNight({ store, restaurants: 300 });
+    const worker = await night.startWorker("stormy", { WORKER_CONCURRENCY: "10", BATCH_SIZE: "5" });
+    await night.enqueue();
+    let ended = 0;
+    await until(async () => {
+      const { rows } = await sql<{ ended: number }>`
+        select count(pg_terminate_backend(pid))::int as ended from pg_stat_activity
+        where datname = current_database() and application_name = 'stormy' and state = 'active'`.execute(night.db);
+      ended += rows[0]?.ended ?? 0;
+      expect(await night.applied()).toBe(300);
+    });
+    expect(ended).toBeGreaterThan(0);
+
+    await night.finished(300);
+    await expectExact(night);
+    await expectNobodyBlamed(night);
+    expect(worker.log.filter(({ level }) => level === "error" || level === "fatal")).toEqual([]);
+  });
+
+  it("is completed around a key whose row is locked for long, which is applied when the lock is gone", async () => {
+    await using night = await planNight({ store, restaurants: 100 });
+    await night.startWorker("patient", { LOCK_TIMEOUT_MS: "100" });
+    const locked = Promise.withResolvers<void>();
+    const unlock = Promise.withResolvers<void>();
+    const holding = night.database.session(async (session) => {
+      await session.query("begin");
+      await session.query("select 1 from nightwriter.key_total where key = 'r0050' for update");
+      locked.resolve();
+      await unlock.promise;
+      await session.query("rollback");
+    });
+    await locked.promise;
+
+    await night.enqueue();
+    await until(async () => expect(await night.applied()).toBe(99));
+    unlock.resolve();
+    await holding;
+
+    await night.finished(100);
+    await expectExact(night);
+    await expectNobodyBlamed(night);
+  });
+});
+
+describe("a night", () => {
+  it("is completed, with nobody parked, by a worker whose Postgres crashes and comes back", async () => {
+    await using first = await startPostgres();
+    const { dataDir, port } = first;
+    await using stack = new AsyncDisposableStack();
+    {
+      await using database = openDatabase({ url: first.url, applicationName: "test", max: 1 });
+      await migrateToLatest(database);
+    }
+    const night = stack.use(await planNight({ store: "redis", restaurants: 200, databaseUrl: first.url }));
+    const worker = await night.startWorker("waiting", { LOCK_TIMEOUT_MS: "30000" });
+    const release = await holdWrites(night);
+    await night.enqueue();
+    await until(async () => expect(await waitingStatements(night, "waiting")).toBeGreaterThan(0));
+
+    await first.stop({ mode: "immediate" });
+    await release().catch(() => undefined);
+    await worker.waitForLog(({ msg }) => msg === "batch met weather: trying again");
+    const second = stack.use(await startPostgres({ dataDir, port }));
+    expect(second.url).toBe(first.url);
+
+    await night.finished(200);
+    await expectExact(night);
+    await expectNobodyBlamed(night);
+  });
+});
