@@ -34,7 +34,7 @@ export async function testRedis(): Promise<TestQueue> {
   const { url, runId } = servers().redis;
   const reached = await runIdOf(url);
   if (reached !== runId) throw new Error(`Redis: reached run ${reached} instead of ${runId}`);
-  const prefix = `nwtest-${randomBytes(6).toString("hex")}`;
+  const prefix = `nwtest_${randomBytes(6).toString("hex")}`;
   const dispose = registerResource(`Redis keys ${prefix}`, () => removeKeys(url, prefix));
   return { url, prefix, [Symbol.asyncDispose]: dispose };
 }
