@@ -28,7 +28,11 @@ export async function findPostgres(
   user: ServerUser | undefined,
 ): Promise<PostgresBinaries> {
   if (binDir !== undefined) return { binDir, major: await askMajor(binDir, user) };
-  const packaged = packagedNative();
+  return findPackaged(packagedNative(), user);
+}
+
+/** Takes the programs from the package's `native` folder, or from a copy of it where the user cannot get at that. */
+export async function findPackaged(packaged: string, user: ServerUser | undefined): Promise<PostgresBinaries> {
   try {
     return { binDir: join(packaged, "bin"), major: await askMajor(join(packaged, "bin"), user) };
   } catch (error) {

@@ -7,9 +7,10 @@ import { randomBytes } from "node:crypto";
 import { chown, mkdir, readFile, readlink, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
-import { execa } from "execa";
 import { ServicesFault } from "./fault.ts";
+import { startGuarded } from "./guarded-process.ts";
 import type { PostgresBinaries } from "./postgres-binaries.ts";
+import type { ServerFolder } from "./server-folder.ts";
 import { SERVER_ENVIRONMENT, type ServerUser } from "./server-user.ts";
 
 const PASSWORD_FILE = "nightwriter.password";
@@ -32,39 +33,60 @@ export interface ClusterOptions {
 }
 
 /** The cluster in the data folder, made if there is none; ready to be started by this process. */
-export async function openCluster(dataDir: string, options: ClusterOptions): Promise<Cluster> {
-  const folder = join(dataDir, "cluster");
+export async function openCluster(dataFolder: ServerFolder, options: ClusterOptions): Promise<Cluster> {
+  const folder = join(dataFolder.path, "cluster");
   const found = await readIfThere(join(folder, "PG_VERSION"));
-  if (found === undefined) await createCluster(folder, options);
-  else await checkMajor(dataDir, Number(found), options.binaries);
+  if (found === undefined) await createCluster(dataFolder, folder, options);
+  else await checkMajor(dataFolder.path, Number(found), options.binaries);
   await releaseLockFile(folder);
   return { folder, password: await readFile(join(folder, PASSWORD_FILE), "utf8") };
 }
 
-async function createCluster(folder: string, { binaries, user, sync }: ClusterOptions): Promise<void> {
-  const aside = `${folder}.${process.pid}.new`;
+async function createCluster(dataFolder: ServerFolder, folder: string, options: ClusterOptions): Promise<void> {
+  const aside = `${folder}.${randomBytes(4).toString("hex")}.new`;
   const passwordFile = `${aside}.password`;
-  await mkdir(aside, { mode: 0o700 });
+  const made = [aside, passwordFile];
   try {
-    await writeFile(passwordFile, randomBytes(16).toString("hex"), { mode: 0o600 });
-    if (user !== undefined) for (const path of [aside, passwordFile]) await chown(path, user.uid, user.gid);
-    const args = [`--pgdata=${aside}`, `--username=${SUPERUSER}`, `--pwfile=${passwordFile}`, ...localeOf(binaries)];
-    args.push("--auth=scram-sha-256", "--encoding=UTF8", "--lc-messages=C", "--no-instructions");
-    if (!sync) args.push("--no-sync");
-    const environment = { env: SERVER_ENVIRONMENT, extendEnv: false, cwd: aside };
-    await execa(join(binaries.binDir, "initdb"), args, { ...environment, ...user });
+    await mkdir(aside, { mode: 0o700 });
+    await writeFile(passwordFile, randomBytes(16).toString("hex"), { mode: 0o600, flag: "wx" });
+    const { user } = options;
+    if (user !== undefined) await Promise.all(made.map((path) => chown(path, user.uid, user.gid)));
+    await initdb([`--pgdata=${aside}`, `--pwfile=${passwordFile}`], dataFolder, options);
     await rename(passwordFile, join(aside, PASSWORD_FILE));
     await rename(aside, folder);
   } catch (cause) {
+    // Somebody else's cluster is there by now, and complete.
+    if (codeOf(cause) === "ENOTEMPTY" || codeOf(cause) === "EEXIST") return;
     const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new ServicesFault("did-not-start", `data folder ${folder}: no cluster could be made in it; ${reason}`, {
-      cause,
-      details: { folder },
-    });
+    throw new ServicesFault(
+      "did-not-start",
+      `data folder ${dataFolder.path}: no cluster could be made in it; ${reason}`,
+      {
+        cause,
+        details: { folder: dataFolder.path },
+      },
+    );
   } finally {
-    await rm(aside, { recursive: true, force: true });
-    await rm(passwordFile, { force: true });
+    await Promise.all(made.map((path) => rm(path, { recursive: true, force: true })));
   }
+}
+
+async function initdb(where: readonly string[], dataFolder: ServerFolder, options: ClusterOptions): Promise<void> {
+  const { binaries, user, sync } = options;
+  const args = [...where, ...localeOf(binaries), `--username=${SUPERUSER}`, "--auth=scram-sha-256"];
+  args.push("--encoding=UTF8", "--lc-messages=C", "--no-instructions");
+  if (!sync) args.push("--no-sync");
+  const run = await startGuarded({
+    file: join(binaries.binDir, "initdb"),
+    args,
+    folder: dataFolder.path,
+    temporary: dataFolder.temporary,
+    environment: SERVER_ENVIRONMENT,
+    onlyEnvironment: true,
+    user,
+  });
+  await run.closed;
+  if (run.exit()?.code !== 0) throw new Error(run.tail().join("\n"));
 }
 
 /**

@@ -1,14 +1,13 @@
 /** A PostgreSQL server of one's own, from programs that came with the packages. */
 
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { invariant } from "@nightwriter/core";
 import type { ProcessExit } from "./guarded-process.ts";
 import { findPostgres } from "./postgres-binaries.ts";
 import { isReady, openCluster, SUPERUSER } from "./postgres-cluster.ts";
+import { openFolder } from "./server-folder.ts";
 import { HOST, launchServer } from "./server-launch.ts";
-import { openFolder, SERVER_ENVIRONMENT, serverUser } from "./server-user.ts";
+import { SERVER_ENVIRONMENT, serverUser } from "./server-user.ts";
 
 export interface PostgresOptions {
   /** The folder whose data stay; made if missing. Absent: a temporary one, removed with the server. */
@@ -57,14 +56,13 @@ export interface PostgresService extends AsyncDisposable {
  */
 export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresService> {
   invariant(options.settings?.["synchronous_commit"] !== "off", "an acknowledged commit must survive a crash");
-  const temporary = options.dataDir === undefined;
   const user = await serverUser();
   const { binDir, major } = await findPostgres(options.binDir, user);
-  const dataDir = await openFolder(options.dataDir ?? (await mkdtemp(join(tmpdir(), "nightwriter-postgres-"))), user);
-  const removeTemporary = async () => temporary && (await rm(dataDir, { recursive: true, force: true }));
+  const dataFolder = await openFolder({ wanted: options.dataDir, server: "postgres", user });
+  const { path: dataDir, temporary } = dataFolder;
   try {
     const sync = options.settings?.["fsync"] !== "off";
-    const cluster = await openCluster(dataDir, { binaries: { binDir, major }, user, sync });
+    const cluster = await openCluster(dataFolder, { binaries: { binDir, major }, user, sync });
     const { server, port } = await launchServer({
       name: `PostgreSQL on ${dataDir}`,
       port: options.port,
@@ -83,7 +81,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
     });
     const stop: PostgresService["stop"] = async ({ mode = "fast" } = {}) => {
       await server.end(mode === "fast" ? ["SIGINT", "SIGQUIT", "SIGKILL"] : ["SIGQUIT", "SIGKILL"]);
-      await removeTemporary();
+      await dataFolder.release();
     };
     return {
       url: `postgres://${SUPERUSER}:${cluster.password}@${HOST}:${port}/postgres`,
@@ -97,7 +95,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
       [Symbol.asyncDispose]: stop,
     };
   } catch (error) {
-    await removeTemporary();
+    await dataFolder.release();
     throw error;
   }
 }

@@ -1,14 +1,12 @@
 /** A Redis server of one's own, from `redis-server` or `valkey-server` on PATH. */
 
 import { randomBytes } from "node:crypto";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { findRedis, hintFor } from "./ensure-server.ts";
 import { ServicesFault } from "./fault.ts";
 import type { ProcessExit } from "./guarded-process.ts";
+import { openFolder } from "./server-folder.ts";
 import { HOST, launchServer } from "./server-launch.ts";
-import { openFolder, SERVER_ENVIRONMENT, serverUser } from "./server-user.ts";
+import { SERVER_ENVIRONMENT, serverUser } from "./server-user.ts";
 
 export interface RedisOptions {
   /** The folder whose data stay; made if missing. Absent: a temporary one, removed with the server. */
@@ -50,9 +48,9 @@ export interface RedisService extends AsyncDisposable {
 export async function startRedis(options: RedisOptions = {}): Promise<RedisService> {
   const file = await findRedis();
   if (file === undefined) throw new ServicesFault("binaries-missing", hintFor("redis"));
-  const temporary = options.dir === undefined;
   const user = await serverUser();
-  const dir = await openFolder(options.dir ?? (await mkdtemp(join(tmpdir(), "nightwriter-redis-"))), user);
+  const folder = await openFolder({ wanted: options.dir, server: "redis", user });
+  const dir = folder.path;
   const password = randomBytes(16).toString("hex");
   const { server, port } = await launchServer({
     name: `Redis in ${dir}`,
@@ -63,7 +61,7 @@ export async function startRedis(options: RedisOptions = {}): Promise<RedisServi
       args: ["-", ...(options.args ?? [])],
       input: configuration({ dir, port: portToUse, password, replicaOf: options.replicaOf }),
       folder: dir,
-      temporary,
+      temporary: folder.temporary,
       environment: SERVER_ENVIRONMENT,
       onlyEnvironment: true,
       user,
@@ -71,10 +69,13 @@ export async function startRedis(options: RedisOptions = {}): Promise<RedisServi
       log: options.log,
     }),
     isReady: ({ tail }) => tail().some((line) => line.includes("Ready to accept connections")),
+  }).catch(async (error: unknown) => {
+    await folder.release();
+    throw error;
   });
   const stop = async (): Promise<void> => {
     await server.end(["SIGTERM", "SIGKILL"]);
-    if (temporary) await rm(dir, { recursive: true, force: true });
+    await folder.release();
   };
   return {
     url: `redis://default:${password}@${HOST}:${port}`,
@@ -107,6 +108,8 @@ function configuration({ dir, port, password, replicaOf }: Configuration): strin
     'save ""',
     "maxmemory-policy noeviction",
     "loglevel notice",
+    // Redis waits 5 s for more replicas to come before it copies itself to the first.
+    "repl-diskless-sync-delay 0",
   ];
   if (replicaOf !== undefined) {
     const primary = new URL(replicaOf);

@@ -1,0 +1,8 @@
+/** Starts servers, says which, and then ends in the way it is told, without stopping them. */
+
+import { startPostgres, startRedis } from "@nightwriter/services";
+
+const [postgres, redis] = await Promise.all([startPostgres({ settings: { fsync: "off" } }), startRedis()]);
+const pids = [postgres.pid, redis.pid];
+console.log(JSON.stringify({ msg: "started", pids, folders: [postgres.dataDir, redis.dir] }));
+process.once("SIGUSR2", () => process.exit(0));
