@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { chmod, cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -109,6 +110,16 @@ describe("./nightwriter", () => {
     expect(await installs()).toHaveLength(1);
   });
 
+  it("waits, and says for whom, while another process sets up", async () => {
+    await mkdir(join(checkout, ".nightwriter"));
+    await symlink(String(process.pid), join(checkout, ".nightwriter/lock"));
+    const call = execa(join(checkout, "nightwriter"), { extendEnv: false, env: { PATH: `${tools}:/usr/bin:/bin` } });
+    const [said] = await once(call.stderr, "data");
+    expect(String(said)).toBe(`nightwriter: waiting for process ${process.pid}, which sets up\n`);
+    await rm(join(checkout, ".nightwriter/lock"));
+    expect(await call).toMatchObject({ exitCode: 0 });
+  });
+
   it("takes over the lock of a process that is dead", async () => {
     const dead = execa("true");
     await dead;
@@ -148,6 +159,32 @@ describe("./nightwriter", () => {
     const { exitCode, stderr } = await launch([], { env: { PATH: path } });
     expect(exitCode).toBe(1);
     expect(stderr).toMatch(new RegExp(`^nightwriter: ${says} .*$`));
+  });
+
+  describe("where the pinned Node lacks libatomic", () => {
+    beforeEach(async () => {
+      // A Node that starts as soon as apt-get installed the library.
+      const node = `#!/bin/sh\n[ -e "${folder}/libatomic1" ] || { echo "no libatomic.so.1" >&2; exit 127; }\nexec ${process.execPath} "$@"\n`;
+      await write(folder, { "node-without-library": node });
+      await write(tools, {
+        "pnpm.sh": `#!/bin/sh\nmkdir -p node_modules/.bin\nln -sf "${folder}/node-without-library" node_modules/.bin/node\n`,
+        "apt-get": `#!/bin/sh\nfor package; do :; done\n[ "$package" = update ] || touch "${folder}/$package"\n`,
+      });
+    });
+
+    it("installs it as root, saying so", async () => {
+      await write(tools, { id: "#!/bin/sh\necho 0\n" });
+      const { exitCode, stdout, stderr } = await launch(["status"]);
+      expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: '["status"]' });
+      expect(stderr).toContain("installing Debian's package with apt-get");
+    });
+
+    it("says what to install as anybody else", async () => {
+      await write(tools, { id: "#!/bin/sh\necho 1000\n" });
+      const { exitCode, stderr } = await launch(["status"]);
+      expect(exitCode).toBe(1);
+      expect(stderr).toContain("no libatomic.so.1; install it (apt-get install libatomic1)");
+    });
   });
 
   it("says in one line that Node is too old", async () => {
