@@ -1,0 +1,72 @@
+import { type BadLine, ImportFault } from "./import-fault.ts";
+import type { SkipFile } from "./skip-file.ts";
+
+/** The bad lines of a file: all are counted, the first are kept, and with a skip file each of them is written there. */
+export class BadLines {
+  readonly #limit: number;
+  readonly #skipFile: SkipFile | undefined;
+  readonly #first: BadLine[] = [];
+  #count = 0;
+
+  constructor(limit: number, skipFile: SkipFile | undefined) {
+    this.#limit = limit;
+    this.#skipFile = skipFile;
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  get first(): readonly BadLine[] {
+    return this.#first;
+  }
+
+  /** Whether good lines are still to be recorded. */
+  get tolerated(): boolean {
+    return this.#count === 0 || this.#skipFile !== undefined;
+  }
+
+  /** Throws ImportFault `skip_file_exists`. */
+  async prepare(): Promise<void> {
+    await this.#skipFile?.assertAbsent();
+  }
+
+  /** The header as it stands in the file, for the skip file. */
+  header(raw: string): void {
+    this.#skipFile?.header(raw);
+  }
+
+  add(bad: BadLine, raw: string): void {
+    this.#count += 1;
+    if (this.#first.length < this.#limit) this.#first.push(bad);
+    this.#skipFile?.add(bad, raw);
+  }
+
+  async flush(): Promise<void> {
+    if (this.#count > 0) await this.#skipFile?.flush();
+  }
+
+  /** Before the commit: throws what is not tolerated, makes the skip file last otherwise. */
+  async settle(file: string): Promise<void> {
+    if (!this.tolerated) throw this.#fault(file);
+    if (this.#count > 0) await this.#skipFile?.keep();
+  }
+
+  /** After a failure that recorded nothing. */
+  async discard(): Promise<void> {
+    await this.#skipFile?.discard();
+  }
+
+  #fault(file: string): ImportFault {
+    const count = this.#count;
+    const lines = this.#first.map(
+      ({ line, column, reason }) => `  line ${line}${column === undefined ? "" : `, column ${column}`}: ${reason}`,
+    );
+    const rest = count > lines.length ? [`  and ${count - lines.length} more`] : [];
+    const head = `${file}: ${count === 1 ? "1 bad line" : `${count} bad lines`}; nothing was recorded`;
+    return new ImportFault("bad_lines", [head, ...lines, ...rest].join("\n"), {
+      details: { file, count },
+      badLines: this.#first,
+    });
+  }
+}

@@ -1,0 +1,78 @@
+/** A CSV file as records, a bounded piece at a time, whatever its encoding; exactly the content that was fingerprinted. */
+import { createHash } from "node:crypto";
+import iconv from "iconv-lite";
+import { type Fingerprint, name, readContent } from "./content.ts";
+import { CsvReader, type CsvRecord, maxLineLength } from "./csv-reader.ts";
+import { ImportFault } from "./import-fault.ts";
+
+export type Encoding = "utf-8" | "latin-1";
+
+/** How a file is written. */
+export interface FileOptions {
+  /** Its path. A gzip file is decompressed. */
+  readonly file: string;
+  /** Between fields. Default: a comma. */
+  readonly delimiter?: string;
+  /** Default: utf-8, with or without a byte order mark. latin-1 is read as windows-1252, its superset, as browsers do. */
+  readonly encoding?: Encoding;
+  /** 1.234,56 instead of 1,234.56. Default: false. */
+  readonly decimalComma?: boolean;
+  readonly signal?: AbortSignal;
+}
+
+/** What iconv-lite calls them. */
+export const iconvNames: Readonly<Record<Encoding, string>> = { "utf-8": "utf8", "latin-1": "win1252" };
+
+/** A piece of the file: the records that end in it. */
+export interface Piece {
+  readonly records: readonly CsvRecord[];
+  readonly bytes: number;
+}
+
+/** The delimiter, if it can be one. Throws ImportFault `delimiter_invalid`. */
+export function delimiterOf({ delimiter = "," }: FileOptions): string {
+  if (delimiter !== "" && !/["\r\n\0]/u.test(delimiter)) return delimiter;
+  throw new ImportFault(
+    "delimiter_invalid",
+    `delimiter ${JSON.stringify(delimiter)}: cannot part fields; use , ; or a tab`,
+    {
+      details: { delimiter },
+    },
+  );
+}
+
+/** Yields the records of the content that `print` names. Throws ImportFault `file_changed` after the last, if it was another. */
+export async function* readPieces(options: FileOptions, print: Fingerprint): AsyncGenerator<Piece> {
+  const { file, signal, encoding = "utf-8" } = options;
+  const decoder = iconv.getDecoder(iconvNames[encoding], { stripBOM: true });
+  const reader = new CsvReader(delimiterOf(options));
+  const hash = createHash("sha256");
+  let left = print.byteCount;
+  for await (const whole of readContent(file, signal)) {
+    const bytes = whole.subarray(0, left);
+    left -= bytes.length;
+    hash.update(bytes);
+    const records = reader.read(decoder.write(bytes));
+    assertLineLength(reader, file);
+    yield { records, bytes: bytes.length };
+    if (left === 0) break;
+  }
+  if (hash.digest("hex") !== print.contentHash) {
+    throw new ImportFault("file_changed", `${name(file)}: was changed while it was read; nothing was recorded`, {
+      details: { file },
+      retryable: true,
+    });
+  }
+  yield { records: [...reader.read(decoder.end() ?? ""), ...reader.end()], bytes: 0 };
+}
+
+function assertLineLength({ unfinishedLine: { line, length } }: CsvReader, file: string): void {
+  if (length <= maxLineLength) return;
+  throw new ImportFault(
+    "line_too_long",
+    `${name(file)}: line ${line} is longer than ${maxLineLength} characters; it is no CSV`,
+    {
+      details: { file, line },
+    },
+  );
+}

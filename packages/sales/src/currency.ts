@@ -1,0 +1,32 @@
+/**
+ * How many decimals a currency has, by ISO 4217 (list one, published by its maintenance agency, SIX).
+ *
+ * Not asked of Intl: its digits are those that shops print, not those that the standard counts in, and differ for a
+ * score of currencies (HUF, PKR and IDR have 2, Intl says 0; IQD has 3, Intl says 0).
+ */
+import { ImportFault } from "./import-fault.ts";
+
+/** Every currency that is not here has 2. */
+const digitsBySize = {
+  0: "BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF",
+  3: "BHD IQD JOD KWD LYD OMR TND",
+  4: "CLF UYW",
+};
+const exceptions = new Map(
+  Object.entries(digitsBySize).flatMap(([digits, codes]) => codes.split(" ").map((code) => [code, Number(digits)])),
+);
+const known = new Set([...Intl.supportedValuesOf("currency"), ...exceptions.keys()]);
+
+/** The decimals of an ISO 4217 currency, 0 to 4. Throws ImportFault `currency_unknown`. */
+export function currencyDigits(currency: string): number {
+  if (!known.has(currency)) {
+    throw new ImportFault(
+      "currency_unknown",
+      `currency ${currency}: not in ISO 4217; name it by its three letters, GBP`,
+      {
+        details: { currency },
+      },
+    );
+  }
+  return exceptions.get(currency) ?? 2;
+}

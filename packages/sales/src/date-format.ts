@@ -1,0 +1,139 @@
+/**
+ * Dates and times as a file writes them, in Unicode (UTS 35) tokens, read by date-fns.
+ *
+ * date-fns takes microseconds for each text, so nothing is parsed twice: a format is cut into its date and its time
+ * where that is safe, and each part is remembered. A year of days and a day of minutes are 1,800 texts, not 500,000.
+ *
+ * Everything is read in UTC, so that the zone of the machine cannot swallow an hour: what comes out is the wall time as
+ * if the wall stood in Greenwich, in milliseconds.
+ */
+import { utc } from "@date-fns/utc";
+import { format as formatDate, parse } from "date-fns";
+import { ImportFault } from "./import-fault.ts";
+import { remember } from "./remember.ts";
+
+export interface DateFormat {
+  readonly text: string;
+  /** Without a time of day the text is a business date itself, and no cutoff applies to it. */
+  readonly hasTime: boolean;
+  /** With an offset the text names an instant, to be seen on a wall clock of the restaurant's zone. */
+  readonly isInstant: boolean;
+  /** Milliseconds since 1970-01-01T00:00 on that wall (or in UTC, for an instant). Undefined: no such date, or a year outside 1900 to 2199. */
+  read(text: string): number | undefined;
+}
+
+/** Two-digit years are 1969 to 2068, as in POSIX. */
+const reference = Date.UTC(2019, 0, 1);
+const earliest = Date.UTC(1900, 0, 1);
+const end = Date.UTC(2200, 0, 1);
+const maxLength = 64;
+
+const token = /''|'(?:''|[^'])+'|([A-Za-z])\1*o?|[^A-Za-z']+/gu;
+const dateLetters = "GyYRuQqMLwIdDEeci";
+const timeLetters = "abBhHkKmsS";
+const instantLetters = "XxtT";
+
+/** Compiles a format such as `dd/MM/yyyy HH:mm`. Throws ImportFault `date_format_invalid` when it leaves the day open. */
+export function compileDateFormat(text: string): DateFormat {
+  const tokens = [...text.matchAll(token)].map(([part, letter]): Token => ({ part, kind: kindOf(letter) }));
+  const has = (kind: Token["kind"]): boolean => tokens.some((each) => each.kind === kind);
+  assertDecisive(text, has("time"));
+  const whole = remember((value) => readWith(value, text, reference));
+  const cut = has("instant") ? undefined : cutBetween(tokens);
+  const readPlain = cut === undefined ? whole : readInParts(cut);
+  return {
+    text,
+    hasTime: has("time") || has("instant"),
+    isInstant: has("instant"),
+    read(value) {
+      const trimmed = value.trim();
+      if (trimmed === "" || trimmed.length > maxLength) return undefined;
+      const ms = readPlain(trimmed);
+      return ms >= earliest && ms < end ? ms : undefined;
+    },
+  };
+}
+
+type Token = { readonly part: string; readonly kind: "date" | "time" | "instant" | "literal" };
+
+function kindOf(letter: string | undefined): Token["kind"] {
+  if (letter === undefined) return "literal";
+  if (dateLetters.includes(letter)) return "date";
+  if (timeLetters.includes(letter)) return "time";
+  return instantLetters.includes(letter) ? "instant" : "literal";
+}
+
+/** NaN: not a date. */
+function readWith(text: string, format: string, referenceMs: number): number {
+  return parse(text, format, utc(referenceMs), { in: utc }).getTime();
+}
+
+/** Writes an afternoon in the format and reads it back: `mm` for the month, or `hh` without AM or PM, shows here. */
+function assertDecisive(format: string, hasTime: boolean): void {
+  const sample = Date.UTC(2021, 7, 23, 17, 45, 0);
+  const fault = (fact: string, cause?: unknown): ImportFault =>
+    new ImportFault("date_format_invalid", `date format ${JSON.stringify(format)}: ${fact}`, {
+      details: { format },
+      cause,
+    });
+  let back: Date;
+  try {
+    back = new Date(readWith(formatDate(utc(sample), format, { in: utc }), format, reference));
+  } catch (error) {
+    throw fault(`is no Unicode date format; write it like dd/MM/yyyy HH:mm`, error);
+  }
+  if (Number.isNaN(back.getTime()) || back.toISOString().slice(0, 10) !== "2021-08-23") {
+    throw fault("does not say year, month and day; the tokens are yyyy or yy, MM and dd (mm are minutes)");
+  }
+  if (hasTime && back.getUTCHours() !== 17) {
+    throw fault("does not say the hour; it is HH, or hh together with a (AM or PM)");
+  }
+}
+
+type Cut = {
+  readonly first: string;
+  readonly second: string;
+  readonly dateFirst: boolean;
+  readonly separator: string;
+  /** Whether the separator is the last of its kind in a text; otherwise it is the first. */
+  readonly last: boolean;
+};
+
+/** Where the format can be cut between date and time, so that any text in it can be cut as well; undefined: nowhere. */
+function cutBetween(tokens: readonly Token[]): Cut | undefined {
+  const kinds = tokens.map((each) => each.kind).filter((kind) => kind !== "literal");
+  const changes = kinds.filter((kind, index) => index > 0 && kind !== kinds[index - 1]).length;
+  if (changes !== 1) return undefined;
+  const before = tokens.findIndex((each) => each.kind === kinds.at(-1));
+  const middle = tokens[before - 1];
+  if (middle === undefined || middle.kind !== "literal") return undefined;
+  const separator = middle.part.startsWith("'") ? middle.part.slice(1, -1).replaceAll("''", "'") : middle.part;
+  const parts = [tokens.slice(0, before - 1), tokens.slice(before)] as const;
+  const [first, second] = [join(parts[0]), join(parts[1])];
+  const dateFirst = kinds[0] === "date";
+  if (isFreeOf(separator, parts[1])) return { first, second, dateFirst, separator, last: true };
+  if (isFreeOf(separator, parts[0])) return { first, second, dateFirst, separator, last: false };
+  return undefined;
+}
+
+function join(tokens: readonly Token[]): string {
+  return tokens.map((each) => each.part).join("");
+}
+
+/** Whether no text of this part can hold the separator: its tokens are digits (or AM and PM), its literals are other ones. */
+function isFreeOf(separator: string, tokens: readonly Token[]): boolean {
+  if (/[\dAPM]/iu.test(separator) || separator === "") return false;
+  return tokens.every(({ part, kind }) =>
+    kind === "literal" ? !part.includes(separator) : /^(?:[yuHhKkmsS]+|d{1,2}|[ML]{1,2}|a{1,3})$/u.test(part),
+  );
+}
+
+function readInParts({ first, second, dateFirst, separator, last }: Cut): (text: string) => number {
+  const readFirst = remember((text) => readWith(text, first, dateFirst ? reference : 0));
+  const readSecond = remember((text) => readWith(text, second, dateFirst ? 0 : reference));
+  return (text) => {
+    const at = last ? text.lastIndexOf(separator) : text.indexOf(separator);
+    if (at < 0) return Number.NaN;
+    return readFirst(text.slice(0, at)) + readSecond(text.slice(at + separator.length));
+  };
+}

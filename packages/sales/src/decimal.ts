@@ -1,0 +1,110 @@
+/**
+ * Numbers as tills print them, read exactly.
+ *
+ * Money never passes through a float: a number is an integer of units and a scale, and a product is a product of
+ * integers. Separators are strict, since a lenient reader turns 1,5 into 15: a thousands separator must part groups of
+ * three (or, as in India, of two and a last one of three), and all of them must be the same.
+ */
+
+/** `units / 10 ** scale`. */
+export interface Decimal {
+  readonly units: bigint;
+  readonly scale: number;
+  /** The ISO 4217 code that stood beside the number, if one did. */
+  readonly currency: string | undefined;
+}
+
+/** Either what was read, or why it could not be. */
+export type Reading<Value> = { readonly value: Value } | { readonly reason: string };
+
+export interface DecimalFormat {
+  /** 1.234,56 instead of 1,234.56. */
+  readonly decimalComma: boolean;
+}
+
+/** Longer texts are no amounts, and reading them would take time that grows with the square of their length. */
+const maxLength = 64;
+/** The largest bigint of SQL; the same bound is kept below zero. */
+const maxMinor: bigint = 2n ** 63n - 1n;
+
+/** Returns a reader of numbers. It accepts one sign (before, after, or parentheses for a negative), a currency sign or code, thousands separators. */
+export function compileDecimal({ decimalComma }: DecimalFormat): (text: string) => Reading<Decimal> {
+  const point = decimalComma ? "," : "\\.";
+  const separator = `[${decimalComma ? "." : ","}'’\\s]`;
+  const grouped = [
+    `\\d{1,3}(?:(?<g>${separator})\\d{3})(?:\\k<g>\\d{3})*`,
+    `\\d{1,2}(?<g>${separator})\\d{2}(?:\\k<g>\\d{2})*\\k<g>\\d{3}`,
+  ];
+  const whole = `(?<whole>\\d+|${grouped.join("|")})`;
+  const sign = "(?<sign>[-+−])?\\s*";
+  const money = (name: string): string => `(?:\\p{Sc}|(?<${name}>[A-Z]{3}))?`;
+  const pattern = new RegExp(
+    `^(?<open>\\()?${sign}${money("before")}\\s*(?<inner>[-+−])?\\s*(?:${whole}(?:${point}(?<part>\\d+))?|${point}(?<only>\\d+))\\s*${money("after")}\\s*(?<last>[-+−])?(?<close>\\))?$`,
+    "u",
+  );
+  return (text) => {
+    const trimmed = text.trim();
+    if (trimmed === "") return { reason: "is empty" };
+    if (trimmed.length > maxLength) return { reason: `is no number: ${trimmed.length} characters` };
+    const groups = pattern.exec(trimmed)?.groups;
+    return groups === undefined ? { reason: notANumber(trimmed, decimalComma) } : fromGroups(groups, trimmed);
+  };
+}
+
+type Groups = Readonly<Record<string, string | undefined>>;
+
+function fromGroups(groups: Groups, text: string): Reading<Decimal> {
+  const { open, close, sign, inner, last, before, after, whole = "", part, only } = groups;
+  const signs = [sign, inner, last, open].filter((each) => each !== undefined);
+  if ((open === undefined) !== (close === undefined) || signs.length > 1 || (before ?? after) !== (after ?? before)) {
+    return { reason: `${JSON.stringify(text)} is no number` };
+  }
+  const fraction = part ?? only ?? "";
+  const magnitude = BigInt(whole.replaceAll(/\D/gu, "") + fraction);
+  const negative = signs.some((each) => each !== "+");
+  return { value: { units: negative ? -magnitude : magnitude, scale: fraction.length, currency: before ?? after } };
+}
+
+/** Says which option would read it, when that is the other decimal sign. */
+function notANumber(text: string, decimalComma: boolean): string {
+  const hint = decimalComma
+    ? /\.\d{1,2}\D*$/u.test(text) && " (the comma is the decimal sign here)"
+    : /,\d{1,2}\D*$/u.test(text) && " (for a decimal comma say --decimal-comma)";
+  return `${JSON.stringify(text)} is no number${hint || ""}`;
+}
+
+/** What an amount must fit: a currency and its decimals. */
+export interface Money {
+  readonly currency: string;
+  readonly digits: number;
+}
+
+/** An amount in minor units. More decimals than the currency has are refused, zeros too: 12.500 may well mean 12,500. */
+export function toMinor(decimal: Decimal, money: Money): Reading<bigint> {
+  const wrong = misfit(decimal, money);
+  if (wrong !== undefined) return { reason: wrong };
+  return inRange(decimal.units * 10n ** BigInt(money.digits - decimal.scale));
+}
+
+/** Quantity × price in minor units, exactly: a product that has a fraction of a minor unit is refused, never rounded. */
+export function productMinor(quantity: Decimal, price: Decimal, money: Money): Reading<bigint> {
+  const wrong = misfit(price, money);
+  if (wrong !== undefined) return { reason: wrong };
+  const units = quantity.units * price.units;
+  const surplus = quantity.scale + price.scale - money.digits;
+  if (surplus <= 0) return inRange(units * 10n ** BigInt(-surplus));
+  const divisor = 10n ** BigInt(surplus);
+  if (units % divisor === 0n) return inRange(units / divisor);
+  return { reason: `times the quantity has more decimals than ${money.currency}, which has ${money.digits}` };
+}
+
+function misfit({ scale, currency }: Decimal, money: Money): string | undefined {
+  if (currency !== undefined && currency !== money.currency) return `is in ${currency}, the total in ${money.currency}`;
+  if (scale > money.digits) return `has ${scale} decimals, ${money.currency} has ${money.digits}`;
+  return undefined;
+}
+
+function inRange(minor: bigint): Reading<bigint> {
+  if (minor > maxMinor || minor < -maxMinor) return { reason: "is too large: beyond 64 bits of minor units" };
+  return { value: minor };
+}

@@ -1,0 +1,131 @@
+/**
+ * What a file's content has to do with what was imported before.
+ *
+ * Identity is the content's hash and the line's number. The same content is known whole. A content that begins with a
+ * known one is that file, grown: its old lines are known, and its new ones are recorded under the same source. What
+ * cannot be told apart safely is refused, because recording it would count sales twice.
+ */
+import type { Database, Session } from "@nightwriter/database";
+import { sql } from "kysely";
+import { type Fingerprint, fingerprint, name, readContent } from "./content.ts";
+import { ImportFault } from "./import-fault.ts";
+
+type ImportFile = {
+  readonly contentHash: string;
+  readonly byteCount: bigint;
+  readonly lineCount: bigint;
+  readonly name: string;
+  readonly source: string;
+  readonly importedAt: Date;
+};
+
+/** `known` is the longest beginning that was imported: the whole content, a part of it, or undefined for a new file. */
+export type KnownContent = { readonly print: Fingerprint; readonly known: ImportFile | undefined };
+
+/** Reads the file once and compares it. Throws ImportFault `file_changed`, `file_empty`, `file_unreadable`, `file_encoding`; SqlFault. */
+export async function findKnownContent(
+  session: Session,
+  { db }: Database,
+  { file, signal, onRead }: { file: string; signal?: AbortSignal | undefined; onRead: (bytes: number) => void },
+): Promise<KnownContent> {
+  const lengths = await session.run(
+    db.selectFrom("sales.import_file").select("byte_count").distinct().orderBy("byte_count").compile(),
+  );
+  const byteCounts = lengths.rows.map((row) => Number(row.byte_count));
+  const print = await fingerprint(counted(readContent(file, signal), onRead), byteCounts);
+  if (print.byteCount === 0) throw new ImportFault("file_empty", `${name(file)}: is empty; it needs a header at least`);
+  const hashes = [...print.beginnings.values()].map((each) => each.contentHash);
+  const files = await session.run(
+    db
+      .selectFrom("sales.import_file")
+      .select([
+        "content_hash as contentHash",
+        "byte_count as byteCount",
+        "line_count as lineCount",
+        "name",
+        "source",
+        "imported_at as importedAt",
+      ])
+      .where("content_hash", "=", sql<string>`any(${hashes}::text[])`)
+      .orderBy("byte_count", "desc")
+      .limit(1)
+      .compile(),
+  );
+  const [known] = files.rows;
+  if (known !== undefined && known.contentHash !== print.contentHash)
+    await assertGrown(session, db, { file, print, known });
+  return { print, known };
+}
+
+async function* counted(content: AsyncIterable<Buffer>, onRead: (bytes: number) => void): AsyncGenerator<Buffer> {
+  for await (const piece of content) {
+    onRead(piece.length);
+    yield piece;
+  }
+}
+
+/** Throws unless the new part begins on a line of its own and is the only one that this file ever grew. */
+async function assertGrown(
+  session: Session,
+  db: Database["db"],
+  { file, print, known }: { file: string; print: Fingerprint; known: ImportFile },
+): Promise<void> {
+  const before = `its first ${known.lineCount} lines were imported from ${known.name}`;
+  const details = { file, source: known.source, lines: known.lineCount };
+  if (print.beginnings.get(Number(known.byteCount))?.endsLine !== true) {
+    throw new ImportFault(
+      "file_changed",
+      `${name(file)}: ${before}, but line ${known.lineCount} was written on since; put what is new into a file of its own`,
+      { details },
+    );
+  }
+  const longer = await session.run(
+    db
+      .selectFrom("sales.import_file")
+      .select(["name", "line_count"])
+      .where("source", "=", known.source)
+      .where("byte_count", ">", known.byteCount)
+      .orderBy("byte_count")
+      .limit(1)
+      .compile(),
+  );
+  const [other] = longer.rows;
+  if (other === undefined) return;
+  throw new ImportFault(
+    "file_changed",
+    `${name(file)}: ${before}, which has since grown to ${other.line_count} lines that are not these; put what is new into a file of its own`,
+    { details },
+  );
+}
+
+/** Records that a content is imported now, and says under which source its lines go. */
+export async function rememberContent(
+  session: Session,
+  { db }: Database,
+  { file, content }: { file: string; content: KnownContent },
+): Promise<string> {
+  const { print, known } = content;
+  const { rows } = await session.run(
+    db
+      .insertInto("sales.import_file")
+      .values({
+        content_hash: print.contentHash,
+        byte_count: print.byteCount,
+        line_count: print.lineCount,
+        name: name(file),
+        source: known?.source ?? "",
+      })
+      .returning("id")
+      .compile(),
+  );
+  if (known !== undefined) return known.source;
+  const source = `file:${rows[0]?.id}`;
+  const isThis = db.updateTable("sales.import_file").set({ source }).where("content_hash", "=", print.contentHash);
+  await session.run(isThis.compile());
+  return source;
+}
+
+/** Forgets a content that turned out to have no line but its header: any file with this header would be its growth. */
+export async function forgetContent(session: Session, { db }: Database, { print }: KnownContent): Promise<void> {
+  await session.run(db.deleteFrom("sales.import_file").where("content_hash", "=", print.contentHash).compile());
+}

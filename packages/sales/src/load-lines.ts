@@ -1,0 +1,260 @@
+/**
+ * From the lines of a file to rows of a table, with COPY, in one pass and bounded memory.
+ *
+ * A COPY lends the connection for as long as it lasts, so it is ended whenever restaurants have to be looked up, and after
+ * {@link segmentRows} rows: each statement stays far below the server's and the client's limits of time, however long
+ * the file is. Once a line is bad and none may be, nothing more is copied, and the rest is read for further bad lines only.
+ */
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { type Database, type Session, sqlFault } from "@nightwriter/database";
+import type { BadLines } from "./bad-lines.ts";
+import { name } from "./content.ts";
+import type { Piece } from "./csv-file.ts";
+import type { CsvRecord } from "./csv-reader.ts";
+import { findColumns } from "./header.ts";
+import { ImportFault } from "./import-fault.ts";
+import { type Restaurant, type RestaurantOptions, Restaurants } from "./restaurant-store.ts";
+
+/** Which restaurant a line belongs to: always the same one, or the one that a column names. */
+export type RestaurantChoice = { readonly id: string } | { readonly column: string };
+
+/** A field that cannot be read: which of the wanted columns, and why. */
+export type Complaint = { readonly column: number; readonly reason: string };
+
+/** What becomes of a line. */
+export interface LineTarget {
+  /** `copy … from stdin`, in the text format. */
+  readonly copy: string;
+  /** The columns that {@link encode} needs. */
+  readonly columns: readonly string[];
+  /** The row for COPY, with its line feed; or what is wrong. `fields` are those of `columns`, in that order. */
+  encode(fields: readonly string[], restaurant: Restaurant, line: number): string | Complaint;
+}
+
+export interface Load {
+  readonly file: string;
+  readonly pieces: AsyncGenerator<Piece>;
+  readonly restaurant: RestaurantChoice;
+  readonly restaurants: RestaurantOptions;
+  readonly bad: BadLines;
+  /** Lines up to this one were recorded before. */
+  readonly knownLines: number;
+  readonly onProgress: (bytes: number, lines: number) => void;
+}
+
+export interface Loaded {
+  /** Lines that became rows. */
+  readonly lines: number;
+  readonly restaurantsCreated: number;
+}
+
+/** Rows per COPY: a second or so of the server's work. */
+const segmentRows = 20_000;
+const maxIdLength = 200;
+
+/** Copies what can be, into the session's transaction; what cannot is in `load.bad` afterwards. Throws ImportFault, SqlFault. */
+export async function loadLines(
+  database: Database,
+  session: Session,
+  { load, target }: { load: Load; target: LineTarget },
+): Promise<Loaded> {
+  const loader = new Loader(new Restaurants(database, session, load.restaurants), load, target);
+  await loader.begin();
+  while (!loader.done) {
+    await loader.prepare();
+    if (!loader.hasRecords) continue;
+    if (loader.isRecording) await copy(session, target.copy, loader.segment());
+    else loader.check();
+    await load.bad.flush();
+  }
+  return loader.loaded;
+}
+
+async function copy(session: Session, text: string, rows: AsyncGenerator<string>): Promise<void> {
+  let failure: unknown;
+  const watched = async function* (): AsyncGenerator<string> {
+    try {
+      yield* rows;
+    } catch (error) {
+      failure = error;
+      throw error;
+    }
+  };
+  try {
+    await pipeline(Readable.from(watched()), session.copyFrom(text));
+  } catch (error) {
+    // What the file did wrong is thrown as it is; everything else came from the database.
+    throw failure instanceof Error ? failure : sqlFault(error);
+  }
+}
+
+class Loader {
+  readonly #restaurants: Restaurants;
+  readonly #load: Load;
+  readonly #target: LineTarget;
+  #header: readonly string[] = [];
+  #indexes: readonly number[] = [];
+  #restaurantIndex: number | undefined;
+  #held: readonly CsvRecord[] = [];
+  #lines = 0;
+  done = false;
+
+  constructor(restaurants: Restaurants, load: Load, target: LineTarget) {
+    this.#restaurants = restaurants;
+    this.#load = load;
+    this.#target = target;
+  }
+
+  get hasRecords(): boolean {
+    return this.#held.length > 0;
+  }
+
+  get isRecording(): boolean {
+    return this.#load.bad.tolerated;
+  }
+
+  get loaded(): Loaded {
+    return { lines: this.#lines, restaurantsCreated: this.#restaurants.created };
+  }
+
+  /** Reads the header and finds the columns. */
+  async begin(): Promise<void> {
+    const { file, restaurant, bad } = this.#load;
+    const header = await this.#firstRecord();
+    if (header === undefined || header.broken !== undefined) {
+      const fact = header === undefined ? "has blank lines only" : `its header is broken: ${header.broken}`;
+      throw new ImportFault("file_empty", `${name(file)}: ${fact}`, { details: { file } });
+    }
+    const wanted = [...this.#target.columns, ...("column" in restaurant ? [restaurant.column] : [])];
+    const indexes = findColumns(header.fields, wanted, name(file));
+    this.#header = header.fields.map((each) => each.trim());
+    this.#indexes = indexes.slice(0, this.#target.columns.length);
+    this.#restaurantIndex = indexes[this.#target.columns.length];
+    bad.header(header.raw);
+    if ("id" in restaurant) await this.#beginWith(restaurant.id);
+  }
+
+  async #beginWith(id: string): Promise<void> {
+    await this.#restaurants.load([id]);
+    if (this.#restaurants.find(id) !== undefined) return;
+    throw new ImportFault(
+      "restaurant_unknown",
+      `restaurant ${id}: is not known, and none is to be made; nothing was recorded`,
+      {
+        details: { restaurant: id },
+      },
+    );
+  }
+
+  async #firstRecord(): Promise<CsvRecord | undefined> {
+    while (!this.done) {
+      await this.#pull();
+      const [first, ...others] = this.#held;
+      this.#held = others;
+      if (first !== undefined) return first;
+    }
+    return undefined;
+  }
+
+  async #pull(): Promise<void> {
+    const next = await this.#load.pieces.next();
+    this.done = next.done === true;
+    this.#held = next.done === true ? [] : next.value.records;
+    if (next.done !== true) this.#load.onProgress(next.value.bytes, this.#held.at(-1)?.lastLine ?? 0);
+  }
+
+  /** Sees to it that there are records at hand, and that their restaurants are known. */
+  async prepare(): Promise<void> {
+    if (this.#held.length === 0) await this.#pull();
+    const ids = this.#unknownIds();
+    if (ids.length > 0) await this.#restaurants.load(ids, { pretend: !this.isRecording });
+  }
+
+  /** None, if all restaurants of the records at hand are known; otherwise all of their ids. */
+  #unknownIds(): string[] {
+    if (this.#restaurantIndex === undefined) return [];
+    const ids = new Set<string>();
+    for (const record of this.#held) {
+      const id = this.#idOf(record);
+      if (typeof id === "string") ids.add(id);
+    }
+    const all = [...ids];
+    return all.every((id) => this.#restaurants.has(id)) ? [] : all;
+  }
+
+  /** The rows of the records at hand and of the next pieces, until it is time for another COPY. */
+  async *segment(): AsyncGenerator<string> {
+    const last = this.#lines + segmentRows;
+    while (this.#held.length > 0) {
+      const rows = this.check();
+      if (rows !== "") yield rows;
+      await this.#load.bad.flush();
+      if (!this.isRecording || this.#lines >= last) return;
+      while (this.#held.length === 0 && !this.done) await this.#pull();
+      if (this.#unknownIds().length > 0) return;
+    }
+  }
+
+  /** The rows of the records at hand; what is bad in them is noted. */
+  check(): string {
+    let rows = "";
+    for (const record of this.#held) {
+      const row = this.#rowOf(record);
+      if (typeof row === "string") {
+        rows += row;
+        this.#lines += row === "" ? 0 : 1;
+      } else {
+        this.#load.bad.add({ line: record.line, ...row }, record.raw);
+      }
+    }
+    this.#held = [];
+    return rows;
+  }
+
+  /** Empty: the line was recorded before. */
+  #rowOf(record: CsvRecord): string | { column: string | undefined; reason: string } {
+    if (record.line <= this.#load.knownLines) {
+      if (record.lastLine <= this.#load.knownLines) return "";
+      return { column: undefined, reason: `begins in the ${this.#load.knownLines} lines that were imported before` };
+    }
+    const id = this.#idOf(record);
+    if (typeof id !== "string") return id;
+    const restaurant = this.#restaurants.find(id);
+    if (restaurant === undefined) {
+      return { column: this.#restaurantColumn, reason: `restaurant ${JSON.stringify(id)} is not known` };
+    }
+    const fields = this.#indexes.map((index) => record.fields[index] ?? "");
+    const row = this.#target.encode(fields, restaurant, record.line);
+    if (typeof row === "string") return row;
+    return { column: this.#header[this.#indexes[row.column] ?? -1], reason: row.reason };
+  }
+
+  get #restaurantColumn(): string | undefined {
+    return this.#restaurantIndex === undefined ? undefined : this.#header[this.#restaurantIndex];
+  }
+
+  /** The restaurant that the line names, or why it cannot be a line of this file. */
+  #idOf({ broken, fields }: CsvRecord): string | { column: string | undefined; reason: string } {
+    if (broken !== undefined) return { column: undefined, reason: broken };
+    const expected = this.#header.length;
+    // Some tills end each line with one more delimiter.
+    if (fields.length < expected || fields.slice(expected).some((field) => field.trim() !== "")) {
+      return { column: this.#header[fields.length], reason: `has ${fields.length} fields, the header has ${expected}` };
+    }
+    const { restaurant } = this.#load;
+    if ("id" in restaurant) return restaurant.id;
+    const id = (fields[this.#restaurantIndex ?? -1] ?? "").trim();
+    const reason = misnomer(id);
+    return reason === undefined ? id : { column: this.#restaurantColumn, reason };
+  }
+}
+
+/** Why a text cannot be a restaurant's id. */
+function misnomer(id: string): string | undefined {
+  if (id === "") return "is empty";
+  if (id.length > maxIdLength) return `is longer than ${maxIdLength} characters`;
+  if (id.includes("\0")) return "has a NUL in it";
+  if (id.includes("\uFFFD")) return "is not UTF-8; say --encoding latin-1 if that is what it is";
+  return undefined;
+}

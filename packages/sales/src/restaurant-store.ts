@@ -1,0 +1,183 @@
+/**
+ * The restaurants of a file: looked up once each, made when they are not known.
+ *
+ * What is stored about a restaurant holds. An import may repeat its zone, cutoff and currency, or leave them out; one
+ * that says something else is refused, since amounts and dates would be read wrongly, now or in the sales of before.
+ */
+import type { Database, Session } from "@nightwriter/database";
+import { sql } from "kysely";
+import { currencyDigits } from "./currency.ts";
+import { ImportFault } from "./import-fault.ts";
+import { detached } from "./remember.ts";
+
+/** What must be known of a restaurant to read its lines. */
+export interface Restaurant {
+  readonly id: string;
+  /** The id as COPY's text format writes it. */
+  readonly copyId: string;
+  readonly zone: string;
+  readonly cutoffMs: number;
+  readonly currency: string;
+  /** The decimals of the currency. */
+  readonly digits: number;
+}
+
+/** What a new restaurant gets, and what a known one must have, as far as it is said. */
+export interface RestaurantOptions {
+  /** IANA time zone. */
+  readonly zone?: string;
+  /** HH:MM on the wall clock. Default for a new restaurant: 00:00. */
+  readonly cutoff?: string;
+  /** ISO 4217. */
+  readonly currency?: string;
+  /** Whether restaurants that are not known are made. Default: true. */
+  readonly create?: boolean;
+}
+
+/** Restaurants remembered at a time: enough for any chain, bounded for any file. */
+const maxRemembered = 50_000;
+
+export class Restaurants {
+  readonly #database: Database;
+  readonly #session: Session;
+  readonly #options: RestaurantOptions;
+  readonly #known = new Map<string, Restaurant | undefined>();
+  #created = 0;
+
+  constructor(database: Database, session: Session, options: RestaurantOptions) {
+    this.#database = database;
+    this.#session = session;
+    this.#options = checkRestaurantOptions(options);
+  }
+
+  /** How many were made. */
+  get created(): number {
+    return this.#created;
+  }
+
+  /** Whether {@link load} has looked for it. */
+  has(id: string): boolean {
+    return this.#known.has(id);
+  }
+
+  /** Undefined: there is none, and none is to be made. */
+  find(id: string): Restaurant | undefined {
+    return this.#known.get(id);
+  }
+
+  /** After it returns, {@link find} knows these. Makes what is missing, unless `pretend`: then it only answers as if. */
+  async load(ids: readonly string[], { pretend = false }: { pretend?: boolean } = {}): Promise<void> {
+    if (this.#known.size + ids.length > maxRemembered) this.#known.clear();
+    const wanted = ids.map(detached).toSorted();
+    await this.#select(wanted);
+    const missing = wanted.filter((id) => !this.#known.has(id));
+    if (missing.length === 0) return;
+    if (this.#options.create === false) {
+      for (const id of missing) this.#known.set(id, undefined);
+      return;
+    }
+    const { zone, cutoff = "00:00", currency } = this.#options;
+    if (zone === undefined || currency === undefined) throw settingsMissing(missing[0], this.#options);
+    if (pretend) for (const id of missing) this.#remember({ id, time_zone: zone, cutoff, currency });
+    else await this.#create(missing, { zone, cutoff, currency });
+  }
+
+  async #create(
+    ids: readonly string[],
+    { zone, cutoff, currency }: Required<Omit<RestaurantOptions, "create">>,
+  ): Promise<void> {
+    const rows = await this.#session.query(
+      `insert into sales.restaurant (id, name, time_zone, cutoff, currency)
+       select id, id, $2, $3::time, $4 from unnest($1::text[]) as id
+       on conflict (id) do nothing returning id`,
+      [ids, zone, cutoff, currency],
+    );
+    this.#created += rows.length;
+    // Once more: whoever made one of them in between may have said something else.
+    await this.#select(ids);
+  }
+
+  async #select(ids: readonly string[]): Promise<void> {
+    const { rows } = await this.#session.run(
+      this.#database.db
+        .selectFrom("sales.restaurant")
+        .select(["id", "time_zone", "cutoff", "currency"])
+        .where("id", "=", sql<string>`any(${ids}::text[])`)
+        .compile(),
+    );
+    for (const row of rows) {
+      assertSame(row, this.#options);
+      this.#remember(row);
+    }
+  }
+
+  #remember({ id, time_zone: zone, cutoff, currency }: RestaurantRow): void {
+    const copyId = escapeForCopy(id);
+    this.#known.set(id, { id, copyId, zone, cutoffMs: cutoffMs(cutoff), currency, digits: currencyDigits(currency) });
+  }
+}
+
+type RestaurantRow = {
+  readonly id: string;
+  readonly time_zone: string;
+  readonly cutoff: string;
+  readonly currency: string;
+};
+
+/** Text as COPY's text format writes it. */
+export function escapeForCopy(text: string): string {
+  return text.replaceAll("\\", "\\\\").replaceAll("\t", "\\t").replaceAll("\n", "\\n").replaceAll("\r", "\\r");
+}
+
+function cutoffMs(cutoff: string): number {
+  const midnight = Temporal.PlainTime.from("00:00");
+  return midnight.until(Temporal.PlainTime.from(cutoff)).total("milliseconds");
+}
+
+/** Returns the options, with the zone as IANA spells it. Throws ImportFault `zone_unknown`, `cutoff_invalid` or `currency_unknown`. */
+export function checkRestaurantOptions(options: RestaurantOptions): RestaurantOptions {
+  const { zone, cutoff, currency } = options;
+  if (cutoff !== undefined && !/^(?:[01]\d|2[0-3]):[0-5]\d$/u.test(cutoff)) {
+    throw new ImportFault("cutoff_invalid", `cutoff ${cutoff}: is no time of day; write it like 04:00`, {
+      details: { cutoff },
+    });
+  }
+  if (currency !== undefined) currencyDigits(currency);
+  return zone === undefined ? options : { ...options, zone: canonicalZone(zone) };
+}
+
+function canonicalZone(zone: string): string {
+  try {
+    if (/^[A-Za-z]/u.test(zone)) return new Temporal.ZonedDateTime(0n, zone).timeZoneId;
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+  }
+  throw new ImportFault("zone_unknown", `zone ${zone}: is no IANA time zone; name one like Europe/London`, {
+    details: { zone },
+  });
+}
+
+function assertSame(row: RestaurantRow, { zone, cutoff, currency }: RestaurantOptions): void {
+  const differs = (setting: string, stored: string, said: string): ImportFault =>
+    new ImportFault(
+      "restaurant_differs",
+      `restaurant ${row.id}: its ${setting} is ${stored}, not ${said}; leave --${setting} out, or import its lines on their own`,
+      { details: { restaurant: row.id, setting, stored, said } },
+    );
+  if (currency !== undefined && currency !== row.currency) throw differs("currency", row.currency, currency);
+  if (cutoff !== undefined && cutoffMs(cutoff) !== cutoffMs(row.cutoff)) {
+    throw differs("cutoff", row.cutoff.slice(0, 5), cutoff);
+  }
+  if (zone !== undefined && !isSameZone(zone, canonicalZone(row.time_zone))) throw differs("zone", row.time_zone, zone);
+}
+
+function isSameZone(one: string, other: string): boolean {
+  return new Temporal.ZonedDateTime(0n, one).equals(new Temporal.ZonedDateTime(0n, other));
+}
+
+function settingsMissing(id: string | undefined, { zone, currency }: RestaurantOptions): ImportFault {
+  const unsaid = [zone === undefined && "--zone", currency === undefined && "--currency"].filter(Boolean).join(" and ");
+  return new ImportFault("settings_missing", `restaurant ${id}: is not known; to make it, say its ${unsaid}`, {
+    details: { restaurant: id },
+  });
+}

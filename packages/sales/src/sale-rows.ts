@@ -1,0 +1,74 @@
+/** Lines of a file as rows of sales.sale, and what they come to. */
+import { type AmountColumns, type AmountReader, compileAmount } from "./amount.ts";
+import { businessDay, isoDateOf, wallMsOf } from "./business-date.ts";
+import type { DateFormat } from "./date-format.ts";
+import type { Complaint, LineTarget } from "./load-lines.ts";
+import type { Restaurant } from "./restaurant-store.ts";
+
+/** Where the rows go, and how their dates are written. */
+type Setting = { readonly source: string; readonly epoch: number; readonly format: DateFormat };
+type Columns = {
+  readonly date: { readonly column: string };
+  readonly amount: AmountColumns;
+  readonly decimalComma?: boolean;
+};
+
+export class SaleRows implements LineTarget {
+  /** The epoch is asked for once: its default would ask for every row. */
+  readonly copy = "copy sales.sale (restaurant_id, business_date, source, source_line, amount_minor, epoch) from stdin";
+  readonly columns: readonly string[];
+  readonly #format: DateFormat;
+  readonly #amount: AmountReader;
+  readonly #source: string;
+  readonly #epoch: number;
+  readonly #sums = new Map<string, bigint>();
+  /** Business days since 1970, each as text. */
+  readonly #dates = new Map<number, string>();
+
+  constructor({ date, amount, decimalComma = false }: Columns, { source, epoch, format }: Setting) {
+    this.#amount = compileAmount(amount, { decimalComma });
+    this.columns = [date.column, ...this.#amount.columns];
+    this.#format = format;
+    this.#source = source;
+    this.#epoch = epoch;
+  }
+
+  encode([date = "", ...amounts]: readonly string[], restaurant: Restaurant, line: number): string | Complaint {
+    const ms = this.#format.read(date);
+    if (ms === undefined) return { column: 0, reason: notADate(date, this.#format) };
+    const amountMinor = this.#amount.read(amounts, restaurant);
+    if (typeof amountMinor !== "bigint") return { ...amountMinor, column: amountMinor.column + 1 };
+    this.#sums.set(restaurant.currency, (this.#sums.get(restaurant.currency) ?? 0n) + amountMinor);
+    const businessDate = this.#dateOf(this.#dayOf(ms, restaurant));
+    return `${restaurant.copyId}\t${businessDate}\t${this.#source}\t${line}\t${amountMinor}\t${this.#epoch}\n`;
+  }
+
+  /** By currency. */
+  get sums(): ReadonlyMap<string, bigint> {
+    return this.#sums;
+  }
+
+  /** In order. */
+  get businessDates(): Temporal.PlainDate[] {
+    return [...this.#dates.values()].toSorted().map((date) => Temporal.PlainDate.from(date));
+  }
+
+  #dayOf(ms: number, { zone, cutoffMs }: Restaurant): number {
+    if (!this.#format.hasTime) return businessDay(ms, 0);
+    return businessDay(this.#format.isInstant ? wallMsOf(ms, zone) : ms, cutoffMs);
+  }
+
+  #dateOf(day: number): string {
+    const known = this.#dates.get(day);
+    if (known !== undefined) return known;
+    const date = isoDateOf(day);
+    this.#dates.set(day, date);
+    return date;
+  }
+}
+
+function notADate(text: string, { text: format }: DateFormat): string {
+  const trimmed = text.trim();
+  if (trimmed === "") return "is empty";
+  return `${JSON.stringify(trimmed.slice(0, 40))} is no date as ${format}, between 1900 and 2199`;
+}

@@ -1,0 +1,46 @@
+/**
+ * Imports take turns: one transaction-level advisory lock for whatever records sales from files.
+ *
+ * What a file adds depends on what was imported before it, and two versions of a growing file have no key in common on
+ * which they could meet. So they queue here. That costs nothing where it matters: one import keeps a core of the
+ * database busy. A holder that dies or is stopped is ended by the server's own limits, and its transaction is gone.
+ */
+import { type Database, type Session, SqlFault } from "@nightwriter/database";
+
+const lockNotAvailable = "55P03";
+
+/**
+ * Runs `work` in a transaction of its own, alone among all imports; commits what it did, or nothing of it. `onWait` is
+ * called whenever the server's lock timeout has passed and another import is still at work. Throws SqlFault, and what `work` throws.
+ */
+export async function inTurn<Result>(
+  database: Database,
+  work: (session: Session) => Promise<Result>,
+  onWait: () => void = () => {},
+): Promise<Result> {
+  return database.session(async (session) => {
+    while (!(await takeTurn(session))) onWait();
+    let result: Result;
+    try {
+      result = await work(session);
+    } catch (error) {
+      // The caller's fault is the news; if the connection is gone, so is the transaction.
+      await session.query("rollback").catch(() => undefined);
+      throw error;
+    }
+    await session.query("commit");
+    return result;
+  });
+}
+
+async function takeTurn(session: Session): Promise<boolean> {
+  await session.query("begin");
+  try {
+    await session.query("select pg_advisory_xact_lock(hashtext('nightwriter'), hashtext('sales.import'))");
+    return true;
+  } catch (error) {
+    if (!(error instanceof SqlFault && error.sqlstate === lockNotAvailable)) throw error;
+    await session.query("rollback");
+    return false;
+  }
+}
