@@ -13,7 +13,7 @@
  * believes in one row joins 20,000 to 20,000 in nested loops. A set operation hashes or sorts, whatever it believes.
  */
 import type { Job } from "@nightwriter/job";
-import { type CompiledQuery, type Expression, sql } from "kysely";
+import { type CompiledQuery, type Expression, type RawBuilder, sql } from "kysely";
 import type { Pairs } from "./candidate-pairs.ts";
 import type { Planning } from "./planning.ts";
 import type { Pair } from "./touched-pairs.ts";
@@ -38,7 +38,7 @@ export function planStatement(
 ): CompiledQuery<{ planned: bigint }> {
   const run = sql<bigint>`${runId}::bigint`;
   return db
-    .with("candidate", () => sql<Pair>`${sql.join([...candidates], sql` union all `)}`)
+    .with("candidate", () => sql<Pair>`(${sql.join(candidates.map(selectPairs), sql` union all `)})`)
     .with("wanted", (cte) =>
       cte
         .selectFrom("candidate")
@@ -74,7 +74,7 @@ export function planStatement(
           eb
             .selectFrom("planned")
             .select([sql<number>`${job.id}::integer`.as("job_id"), "key"])
-            .distinct()
+            .except(eb.selectFrom("nightwriter.key_total").select(["job_id", "key"]).where("job_id", "=", job.id))
             .orderBy("key"),
         )
         .onConflict((conflict) => conflict.columns(["job_id", "key"]).doNothing()),
@@ -102,6 +102,10 @@ export function planStatement(
     .compile();
 }
 
+function selectPairs(pairs: Pairs): RawBuilder<Pair> {
+  return sql`select one.key, one.business_date from (${pairs}) as one`;
+}
+
 /** Items that the run has already, whatever their status. */
 function ownItems(db: Planning["db"], runId: bigint): Pairs {
   return db
@@ -112,16 +116,22 @@ function ownItems(db: Planning["db"], runId: bigint): Pairs {
 
 /** Items that other runs of the job have still to apply, or would have, had they not been cancelled. */
 function dueElsewhere(db: Planning["db"], job: Job, runId: bigint): Pairs {
-  return unappliedItems(db, job)
-    .select(["it.key", "it.business_date"])
-    .where("it.run_id", "in", (eb) =>
-      eb
-        .selectFrom("nightwriter.run as other")
-        .select("other.id")
-        .where("other.job_id", "=", job.id)
-        .where("other.id", "<>", runId)
-        .where((each) => each.or([each("other.finished_at", "is", null), each("other.cancelled_at", "is not", null)])),
-    );
+  return db
+    .selectFrom("nightwriter.run as other")
+    .innerJoinLateral(
+      () =>
+        unappliedItems(db, job)
+          .select(["it.key", "it.business_date"])
+          .whereRef("it.run_id", "=", sql.ref("other.id"))
+          // Kept apart from the join, so that entries are looked up for the items of these runs only.
+          .offset(0)
+          .as("due"),
+      (join) => join.onTrue(),
+    )
+    .select(["due.key", "due.business_date"])
+    .where("other.job_id", "=", job.id)
+    .where("other.id", "<>", runId)
+    .where((eb) => eb.or([eb("other.finished_at", "is", null), eb("other.cancelled_at", "is not", null)]));
 }
 
 /** What was parked or cancelled in any run of the job: only an explicit verb brings it back. */

@@ -51,7 +51,7 @@ export async function planning<Result>(
           .select(["partition_count", "closed_through"])
           .where("id", "=", job.id)
           .executeTakeFirstOrThrow();
-        return await work({
+        return work({
           db: transaction,
           job,
           partitionCount: row.partition_count,
