@@ -3,11 +3,11 @@
  * signal that fires when the job is no longer ours, and an end that is bounded in time.
  */
 import type { Logger } from "@nightwriter/core";
-import { DelayedError, type Job, UnrecoverableError, Worker } from "bullmq";
+import { DelayedError, type IQueueBackend, type Job, type JobProgress, UnrecoverableError, Worker } from "bullmq";
 import { type QueueItem, readQueueItem } from "./queue-item.ts";
 import { queueName } from "./queue-name.ts";
-import { keepFailed, lockDurationMs, maxStalledCount, stalledIntervalMs } from "./queue-policy.ts";
-import { bullOptions, type ItemWorker, type QueueStore } from "./queue-store.ts";
+import { keepFailed, lockDurationMs, maxStalledCount, stalledIntervalMs, storeAwayPauseMs } from "./queue-policy.ts";
+import { bullOptions, type QueueStore } from "./queue-store.ts";
 
 /** What a handler may answer instead of nothing: put the job back and deliver it again later. Uses up no attempt. */
 export interface Postponed {
@@ -47,9 +47,6 @@ export interface Consumer extends AsyncDisposable {
   abort(reason: string): Promise<void>;
 }
 
-/** How long an aborted consumer waits for handlers to notice their signal before it gives up on them. */
-const noticeMs = 1_000;
-
 type OpenConsumerOptions = ConsumerOptions & {
   readonly workerName: string;
   readonly onEnd: (consumer: Consumer) => void;
@@ -64,8 +61,7 @@ export function openConsumer(store: QueueStore, logger: Logger, options: OpenCon
   listen(worker, log);
 
   const leave = async (reason: string): Promise<ConsumerEnd> => {
-    worker.cancelAllJobs(reason);
-    await within(noticeMs, worker.close(true));
+    await worker.abandon(reason);
     options.onEnd(consumer);
     return "abandoned";
   };
@@ -89,8 +85,19 @@ export function openConsumer(store: QueueStore, logger: Logger, options: OpenCon
   return consumer;
 }
 
-function makeWorker(store: QueueStore, name: string, options: OpenConsumerOptions): ItemWorker {
-  return new Worker(
+/** BullMQ's `close(true)` after `close()` returns the pending promise of the first, which renews locks as long as it waits. */
+class PartitionWorker extends Worker<unknown, null, string, IQueueBackend, JobProgress, object> {
+  /** Fires every signal, renews no lock and settles no job any more: what was in flight becomes somebody else's. */
+  async abandon(reason: string): Promise<void> {
+    this.cancelAllJobs(reason);
+    await this.lockManager.close();
+    void this.close(true);
+    await this.backend.close(true);
+  }
+}
+
+function makeWorker(store: QueueStore, name: string, options: OpenConsumerOptions): PartitionWorker {
+  return new PartitionWorker(
     name,
     processorOf(options.handle),
     {
@@ -98,6 +105,7 @@ function makeWorker(store: QueueStore, name: string, options: OpenConsumerOption
       lockDuration: lockDurationMs,
       stalledInterval: stalledIntervalMs,
       maxStalledCount,
+      runRetryDelay: storeAwayPauseMs,
       name: options.workerName,
       concurrency: options.concurrency,
       removeOnComplete: store.keepCompleted,
@@ -131,7 +139,7 @@ function isFinal(error: unknown): error is Error {
   return error instanceof Error && "retryable" in error && error.retryable === false;
 }
 
-function listen(worker: ItemWorker, log: Logger): void {
+function listen(worker: PartitionWorker, log: Logger): void {
   worker.on("lockRenewalFailed", (ids) => {
     log.warn({ jobs: ids.length }, "locks lost: other consumers may have these jobs");
     for (const id of ids) worker.cancelJob(id, "lock lost");

@@ -16,8 +16,12 @@ import {
   type QueueBaseOptions,
 } from "bullmq";
 
+type PgListenClient = Awaited<ReturnType<PostgresConnection["getListenClient"]>>;
+
 /** A pool and one listening client for every backend of a process. */
 export class SharedPostgresConnection extends PostgresConnection {
+  readonly #inTurn = new WeakSet<PgListenClient>();
+
   constructor(config: PostgresPoolConfig, onError: (error: Error) => void) {
     super(config);
     // Each backend adds listeners; how many there are says nothing about a leak.
@@ -28,11 +32,27 @@ export class SharedPostgresConnection extends PostgresConnection {
     this.pool.on("connect", (client) => void client.on("error", onError));
   }
 
-  override async getListenClient(): ReturnType<PostgresConnection["getListenClient"]> {
+  override async getListenClient(): Promise<PgListenClient> {
     const client = await super.getListenClient();
     if (client instanceof EventEmitter) client.setMaxListeners(0);
+    if (!this.#inTurn.has(client)) {
+      this.#inTurn.add(client);
+      takeTurns(client);
+    }
     return client;
   }
+}
+
+/** All backends say LISTEN on the one client; a client takes one statement at a time, and pg 9 will no longer queue them. */
+function takeTurns(client: PgListenClient): void {
+  const query = client.query.bind(client);
+  let last: Promise<unknown> = Promise.resolve();
+  const inTurn = async (...statement: Parameters<PgListenClient["query"]>): ReturnType<PgListenClient["query"]> => {
+    const turn = last.then(() => query(...statement));
+    last = turn.catch(() => undefined);
+    return turn;
+  };
+  Object.assign(client, { query: inTurn });
 }
 
 /** The backend of one Queue or Worker on a shared connection: closing it ends its own wait and nothing else. */

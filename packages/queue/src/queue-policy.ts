@@ -30,3 +30,6 @@ export const keepFailed: KeepJobs = { age: 14 * 24 * 3_600, count: 5_000 };
 
 /** Events are for nobody but a curious operator (Bull Board reads states): a short stream saves memory. */
 export const keptEvents = 1_000;
+
+/** How long a consumer waits before it asks a store that was away again. BullMQ's 15 s would be added to every outage. */
+export const storeAwayPauseMs = 1_000;

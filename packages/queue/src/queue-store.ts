@@ -1,5 +1,5 @@
 /** What the rest of this package needs of a store. Two implementations: `redis-store.ts` and `postgres-store.ts`. */
-import type { BackendFactory, IQueueBackend, JobProgress, KeepJobs, Queue, Worker } from "bullmq";
+import type { BackendFactory, IQueueBackend, KeepJobs, Queue } from "bullmq";
 import type { ErrorReport } from "./error-report.ts";
 import type { QueueItem } from "./queue-item.ts";
 
@@ -8,7 +8,6 @@ export type QueueItemState = "missing" | PresentState;
 export type PresentState = "waiting" | "delayed" | "active" | "completed" | "failed";
 
 export type ItemQueue = Queue<QueueItem, null, string, QueueItem, null, string, IQueueBackend, object>;
-export type ItemWorker = Worker<unknown, null, string, IQueueBackend, JobProgress, object>;
 
 export interface QueueStore {
   readonly kind: "redis" | "postgres";

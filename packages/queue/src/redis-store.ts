@@ -7,7 +7,13 @@
  * maxRetriesPerRequest null there).
  */
 import { invariant } from "@nightwriter/core";
-import { type BackendFactory, createRedisBackend, type IQueueBackend, type JobType } from "bullmq";
+import {
+  type BackendFactory,
+  createRedisBackend,
+  type IQueueBackend,
+  type JobType,
+  type RedisQueueBackend,
+} from "bullmq";
 import { Redis, type RedisOptions } from "ioredis";
 import type { QueueConnection } from "./queue-connection.ts";
 import { queueFault } from "./queue-fault.ts";
@@ -42,12 +48,16 @@ export async function openRedisStore(connection: QueueConnection): Promise<Queue
     consumer.on("error", report);
     return consumer;
   };
-  const backend: BackendFactory<IQueueBackend, object> = (queue, options, factoryOptions = {}) =>
-    createRedisBackend(
+  const backend: BackendFactory<IQueueBackend, object> = (queue, options, factoryOptions = {}) => {
+    const blocks = factoryOptions.withBlockingConnection === true;
+    const made = createRedisBackend(
       queue,
-      { ...options, connection: factoryOptions.withBlockingConnection === true ? consumerClient() : producer },
+      { ...options, connection: blocks ? consumerClient() : producer },
       factoryOptions,
     );
+    if (blocks) interruptOnlyWhenConnected(made);
+    return made;
+  };
   return {
     kind: "redis",
     name,
@@ -107,6 +117,25 @@ async function counts(queue: ItemQueue): Promise<ReadonlyMap<PresentState, numbe
   for (const [index, [, state]] of lists.entries())
     counted.set(state, (counted.get(state) ?? 0) + (lengths[index] ?? 0));
   return counted;
+}
+
+/**
+ * A worker that ends disconnects its blocking client and waits for the `end` event. A client that is between two tries to
+ * connect emits none, and has dropped its next try by then: the worker would hang for ever, even after Redis is back. So
+ * the client's own retries come first; how long that may take is the deadline of who stops the consumer.
+ */
+function interruptOnlyWhenConnected(backend: RedisQueueBackend): void {
+  const disconnect = backend.disconnectBlocking.bind(backend);
+  backend.disconnectBlocking = async (wait) => {
+    const client = await backend.blockingClient;
+    if (client !== undefined && client.status !== "ready" && client.status !== "end") {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      client.on("ready", resolve);
+      client.on("end", resolve);
+      await promise;
+    }
+    await disconnect(wait);
+  };
 }
 
 async function quit(client: Redis): Promise<void> {
