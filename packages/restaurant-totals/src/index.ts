@@ -1,1 +1,2 @@
+export { type OpenOptions, type OpenResult, openTotals } from "./open-totals.ts";
 export { restaurantTotals } from "./restaurant-totals.ts";

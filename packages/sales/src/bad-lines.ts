@@ -1,3 +1,4 @@
+import { name } from "./content.ts";
 import { type BadLine, ImportFault } from "./import-fault.ts";
 import type { SkipFile } from "./skip-file.ts";
 
@@ -8,7 +9,8 @@ export class BadLines {
   readonly #first: BadLine[] = [];
   #count = 0;
 
-  constructor(limit: number, skipFile: SkipFile | undefined) {
+  /** `limit`: how many are kept. Without a skip file, the first bad line refuses the file. */
+  constructor(limit: number, skipFile?: SkipFile) {
     this.#limit = limit;
     this.#skipFile = skipFile;
   }
@@ -42,6 +44,11 @@ export class BadLines {
     this.#skipFile?.add(bad, raw);
   }
 
+  /** Counts lines that are not told one by one. */
+  addUntold(count: number): void {
+    this.#count += count;
+  }
+
   async flush(): Promise<void> {
     if (this.#count > 0) await this.#skipFile?.flush();
   }
@@ -57,15 +64,15 @@ export class BadLines {
     await this.#skipFile?.discard();
   }
 
-  #fault(file: string): ImportFault {
+  #fault(path: string): ImportFault {
     const count = this.#count;
-    const lines = this.#first.map(
-      ({ line, column, reason }) => `  line ${line}${column === undefined ? "" : `, column ${column}`}: ${reason}`,
-    );
-    const rest = count > lines.length ? [`  and ${count - lines.length} more`] : [];
-    const head = `${file}: ${count === 1 ? "1 bad line" : `${count} bad lines`}; nothing was recorded`;
-    return new ImportFault("bad_lines", [head, ...lines, ...rest].join("\n"), {
-      details: { file, count },
+    const file = name(path);
+    const [first] = this.#first;
+    const column = first?.column === undefined ? "" : `, column ${first.column}`;
+    const where = `line ${first?.line}${column}: ${first?.reason}`;
+    const which = count === 1 ? `1 bad line, ${where}` : `${count} bad lines, the first is ${where}`;
+    return new ImportFault("bad_lines", `${file}: ${which}; nothing was recorded`, {
+      details: { file, count, line: first?.line, column: first?.column },
       badLines: this.#first,
     });
   }

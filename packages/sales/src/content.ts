@@ -77,6 +77,23 @@ export interface Fingerprint {
   readonly beginnings: ReadonlyMap<number, Beginning>;
 }
 
+/** Reads a whole file once. Throws ImportFault `file_unreadable`, `file_encoding` or `file_empty`. */
+export async function fingerprintFile(
+  { file, signal }: { readonly file: string; readonly signal?: AbortSignal | undefined },
+  { byteCounts = [], onRead = () => {} }: { byteCounts?: readonly number[]; onRead?: (bytes: number) => void } = {},
+): Promise<Fingerprint> {
+  const print = await fingerprint(counted(readContent(file, signal), onRead), byteCounts);
+  if (print.byteCount > 0) return print;
+  throw new ImportFault("file_empty", `${name(file)}: is empty; it needs a header at least`, { details: { file } });
+}
+
+async function* counted(content: AsyncIterable<Buffer>, onRead: (bytes: number) => void): AsyncGenerator<Buffer> {
+  for await (const piece of content) {
+    onRead(piece.length);
+    yield piece;
+  }
+}
+
 /** Reads the whole content once. `byteCounts`: the lengths of beginnings that may be known, shortest first. */
 export async function fingerprint(
   content: AsyncIterable<Buffer>,

@@ -25,6 +25,11 @@ export function findColumns(header: readonly string[], wanted: readonly string[]
   });
 }
 
+/** Whether there is such a column, whatever its case. */
+export function hasColumn(header: readonly string[], column: string): boolean {
+  return header.some((each) => plain(each) === plain(column));
+}
+
 function plain(name: string): string {
   return name.trim().normalize("NFC").toLowerCase();
 }

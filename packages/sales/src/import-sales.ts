@@ -7,8 +7,7 @@
 import { type Database, type Session, SqlFault } from "@nightwriter/database";
 import type { AmountColumns } from "./amount.ts";
 import { BadLines } from "./bad-lines.ts";
-import { name } from "./content.ts";
-import { delimiterOf, type FileOptions, iconvNames, readPieces } from "./csv-file.ts";
+import { delimiterOf, type FileOptions, iconvNames } from "./csv-file.ts";
 import { compileDateFormat, type DateFormat } from "./date-format.ts";
 import { currentEpoch } from "./epoch.ts";
 import type { BadLine } from "./import-fault.ts";
@@ -142,34 +141,29 @@ async function importInTurn(
   await bad.prepare();
   const source = await rememberContent(session, database, { file, content });
   const rows = new SaleRows(options, { source, epoch: await currentEpoch(session), format: plan.format });
-  const pieces = readPieces(options, print);
   const knownLines = Number(known?.lineCount ?? 0n);
-  try {
-    const { restaurant } = options;
-    const load = {
-      file,
-      pieces,
-      restaurant,
-      restaurants: options,
-      bad,
-      knownLines,
-      onProgress: report.recording(print.byteCount),
-    };
-    const loaded = await loadLines(database, session, { load, target: rows });
-    await bad.settle(name(file));
-    if (loaded.lines + bad.count === 0 && known === undefined) await forgetContent(session, database, content);
-    const { sums, businessDates } = rows;
-    return {
-      outcome: "imported",
-      source,
-      ...loaded,
-      knownLines,
-      skipped: bad.count,
-      badLines: bad.first,
-      sums,
-      businessDates,
-    };
-  } finally {
-    await pieces.return(undefined);
-  }
+  const onProgress = report.recording(print.byteCount);
+  const load = {
+    file: options,
+    print,
+    restaurant: options.restaurant,
+    restaurants: options,
+    bad,
+    knownLines,
+    onProgress,
+  };
+  const loaded = await loadLines(database, session, { load, target: rows });
+  await bad.settle(file);
+  if (loaded.lines + bad.count === 0 && known === undefined) await forgetContent(session, database, content);
+  const { sums, businessDates } = rows;
+  return {
+    outcome: "imported",
+    source,
+    ...loaded,
+    knownLines,
+    skipped: bad.count,
+    badLines: bad.first,
+    sums,
+    businessDates,
+  };
 }

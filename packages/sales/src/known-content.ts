@@ -7,7 +7,7 @@
  */
 import type { Database, Session } from "@nightwriter/database";
 import { sql } from "kysely";
-import { type Fingerprint, fingerprint, name, readContent } from "./content.ts";
+import { type Fingerprint, fingerprintFile, name } from "./content.ts";
 import { ImportFault } from "./import-fault.ts";
 
 type ImportFile = {
@@ -32,8 +32,7 @@ export async function findKnownContent(
     db.selectFrom("sales.import_file").select("byte_count").distinct().orderBy("byte_count").compile(),
   );
   const byteCounts = lengths.rows.map((row) => Number(row.byte_count));
-  const print = await fingerprint(counted(readContent(file, signal), onRead), byteCounts);
-  if (print.byteCount === 0) throw new ImportFault("file_empty", `${name(file)}: is empty; it needs a header at least`);
+  const print = await fingerprintFile({ file, signal }, { byteCounts, onRead });
   const hashes = [...print.beginnings.values()].map((each) => each.contentHash);
   const files = await session.run(
     db
@@ -55,13 +54,6 @@ export async function findKnownContent(
   if (known !== undefined && known.contentHash !== print.contentHash)
     await assertGrown(session, db, { file, print, known });
   return { print, known };
-}
-
-async function* counted(content: AsyncIterable<Buffer>, onRead: (bytes: number) => void): AsyncGenerator<Buffer> {
-  for await (const piece of content) {
-    onRead(piece.length);
-    yield piece;
-  }
 }
 
 /** Throws unless the new part begins on a line of its own and is the only one that this file ever grew. */

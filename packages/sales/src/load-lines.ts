@@ -9,10 +9,10 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { type Database, type Session, sqlFault } from "@nightwriter/database";
 import type { BadLines } from "./bad-lines.ts";
-import { name } from "./content.ts";
-import type { Piece } from "./csv-file.ts";
+import { type Fingerprint, name } from "./content.ts";
+import { type FileOptions, type Piece, readPieces } from "./csv-file.ts";
 import type { CsvRecord } from "./csv-reader.ts";
-import { findColumns } from "./header.ts";
+import { findColumns, hasColumn } from "./header.ts";
 import { ImportFault } from "./import-fault.ts";
 import { type Restaurant, type RestaurantOptions, Restaurants } from "./restaurant-store.ts";
 
@@ -28,19 +28,22 @@ export interface LineTarget {
   readonly copy: string;
   /** The columns that {@link encode} needs. */
   readonly columns: readonly string[];
-  /** The row for COPY, with its line feed; or what is wrong. `fields` are those of `columns`, in that order. */
+  /** Columns that a file may have; their fields are empty when it has not. */
+  readonly optionalColumns?: readonly string[];
+  /** The row for COPY, with its line feed; or what is wrong. `fields` are those of `columns` and then `optionalColumns`. */
   encode(fields: readonly string[], restaurant: Restaurant, line: number): string | Complaint;
 }
 
 export interface Load {
-  readonly file: string;
-  readonly pieces: AsyncGenerator<Piece>;
+  readonly file: FileOptions;
+  /** The content that is meant; a file that became another since is refused. */
+  readonly print: Fingerprint;
   readonly restaurant: RestaurantChoice;
   readonly restaurants: RestaurantOptions;
   readonly bad: BadLines;
-  /** Lines up to this one were recorded before. */
-  readonly knownLines: number;
-  readonly onProgress: (bytes: number, lines: number) => void;
+  /** Lines up to this one were recorded before. Default: 0. */
+  readonly knownLines?: number;
+  readonly onProgress?: (bytes: number, lastLine: number) => void;
 }
 
 export interface Loaded {
@@ -57,18 +60,24 @@ const maxIdLength = 200;
 export async function loadLines(
   database: Database,
   session: Session,
-  { load, target }: { load: Load; target: LineTarget },
+  { load, target }: { readonly load: Load; readonly target: LineTarget },
 ): Promise<Loaded> {
-  const loader = new Loader(new Restaurants(database, session, load.restaurants), load, target);
-  await loader.begin();
-  while (!loader.done) {
-    await loader.prepare();
-    if (!loader.hasRecords) continue;
-    if (loader.isRecording) await copy(session, target.copy, loader.segment());
-    else loader.check();
-    await load.bad.flush();
+  const pieces = readPieces(load.file, load.print);
+  try {
+    const restaurants = new Restaurants(database, session, load.restaurants);
+    const loader = new Loader(restaurants, { load, pieces, target });
+    await loader.begin();
+    while (!loader.done) {
+      await loader.prepare();
+      if (!loader.hasRecords) continue;
+      if (loader.isRecording) await copy(session, target.copy, loader.segment());
+      else loader.check();
+      await load.bad.flush();
+    }
+    return loader.loaded;
+  } finally {
+    await pieces.return(undefined);
   }
-  return loader.loaded;
 }
 
 async function copy(session: Session, text: string, rows: AsyncGenerator<string>): Promise<void> {
@@ -92,6 +101,8 @@ async function copy(session: Session, text: string, rows: AsyncGenerator<string>
 class Loader {
   readonly #restaurants: Restaurants;
   readonly #load: Load;
+  readonly #knownLines: number;
+  readonly #pieces: AsyncGenerator<Piece>;
   readonly #target: LineTarget;
   #header: readonly string[] = [];
   #indexes: readonly number[] = [];
@@ -100,9 +111,14 @@ class Loader {
   #lines = 0;
   done = false;
 
-  constructor(restaurants: Restaurants, load: Load, target: LineTarget) {
+  constructor(
+    restaurants: Restaurants,
+    { load, pieces, target }: { load: Load; pieces: AsyncGenerator<Piece>; target: LineTarget },
+  ) {
     this.#restaurants = restaurants;
     this.#load = load;
+    this.#knownLines = load.knownLines ?? 0;
+    this.#pieces = pieces;
     this.#target = target;
   }
 
@@ -120,17 +136,19 @@ class Loader {
 
   /** Reads the header and finds the columns. */
   async begin(): Promise<void> {
-    const { file, restaurant, bad } = this.#load;
+    const { restaurant, bad } = this.#load;
+    const { file } = this.#load.file;
     const header = await this.#firstRecord();
     if (header === undefined || header.broken !== undefined) {
       const fact = header === undefined ? "has blank lines only" : `its header is broken: ${header.broken}`;
       throw new ImportFault("file_empty", `${name(file)}: ${fact}`, { details: { file } });
     }
-    const wanted = [...this.#target.columns, ...("column" in restaurant ? [restaurant.column] : [])];
-    const indexes = findColumns(header.fields, wanted, name(file));
+    const { columns, optionalColumns = [] } = this.#target;
+    const find = (wanted: readonly string[]): number[] => findColumns(header.fields, wanted, name(file));
+    const optional = optionalColumns.map((column) => (hasColumn(header.fields, column) ? find([column]) : [-1]));
     this.#header = header.fields.map((each) => each.trim());
-    this.#indexes = indexes.slice(0, this.#target.columns.length);
-    this.#restaurantIndex = indexes[this.#target.columns.length];
+    this.#restaurantIndex = "column" in restaurant ? find([restaurant.column])[0] : undefined;
+    this.#indexes = [...find(columns), ...optional.flat()];
     bad.header(header.raw);
     if ("id" in restaurant) await this.#beginWith(restaurant.id);
   }
@@ -158,10 +176,10 @@ class Loader {
   }
 
   async #pull(): Promise<void> {
-    const next = await this.#load.pieces.next();
+    const next = await this.#pieces.next();
     this.done = next.done === true;
     this.#held = next.done === true ? [] : next.value.records;
-    if (next.done !== true) this.#load.onProgress(next.value.bytes, this.#held.at(-1)?.lastLine ?? 0);
+    if (next.done !== true) this.#load.onProgress?.(next.value.bytes, this.#held.at(-1)?.lastLine ?? 0);
   }
 
   /** Sees to it that there are records at hand, and that their restaurants are known. */
@@ -214,9 +232,9 @@ class Loader {
 
   /** Empty: the line was recorded before. */
   #rowOf(record: CsvRecord): string | { column: string | undefined; reason: string } {
-    if (record.line <= this.#load.knownLines) {
-      if (record.lastLine <= this.#load.knownLines) return "";
-      return { column: undefined, reason: `begins in the ${this.#load.knownLines} lines that were imported before` };
+    if (record.line <= this.#knownLines) {
+      if (record.lastLine <= this.#knownLines) return "";
+      return { column: undefined, reason: `begins in the ${this.#knownLines} lines that were imported before` };
     }
     const id = this.#idOf(record);
     if (typeof id !== "string") return id;
