@@ -4,7 +4,7 @@ export { type EnsuredRun, ensureNightlyRun } from "./ensure-nightly-run.ts";
 export { ensureRequestedRun, type RunRequest } from "./ensure-requested-run.ts";
 export { finishRuns } from "./finish-runs.ts";
 export type { ItemQueue, ItemQueues, QueueCounts, QueueItem, QueueItemState } from "./item-queue.ts";
-export { lockPlanning } from "./planning.ts";
+export { lockPlanning, planningLock } from "./planning.ts";
 export { type Reconciled, reconcile } from "./reconcile.ts";
 export type { Run } from "./run.ts";
 export { RunFault, type RunFaultCode } from "./run-fault.ts";

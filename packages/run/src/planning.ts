@@ -8,7 +8,7 @@
 import { Fault } from "@nightwriter/core";
 import { type Database, type Schema, sqlFault } from "@nightwriter/database";
 import type { Job } from "@nightwriter/job";
-import { sql, type Transaction } from "kysely";
+import { type RawBuilder, sql, type Transaction } from "kysely";
 
 /** What a planner works with. The job's row as it is under the lock: the {@link Job} in hand may be older. */
 export interface Planning {
@@ -31,7 +31,12 @@ const planningLockTimeout = "25s";
 /** Takes the job's planning lock until the transaction ends. Throws the driver's error. */
 export async function lockPlanning(db: Transaction<Schema>, jobId: number): Promise<void> {
   await sql`set local lock_timeout = ${sql.lit(planningLockTimeout)}`.execute(db);
-  await sql`select pg_advisory_xact_lock(${planningLockSpace}, ${jobId}::integer)`.execute(db);
+  await planningLock(jobId).execute(db);
+}
+
+/** The statement that takes the lock, for a transaction that is not Kysely's; it waits as long as that one allows. */
+export function planningLock(jobId: number): RawBuilder<unknown> {
+  return sql`select pg_advisory_xact_lock(${planningLockSpace}, ${jobId}::integer)`;
 }
 
 /** Runs `work` in the frame and commits. Throws SqlFault and what `work` throws; nothing is changed then. */
