@@ -8,7 +8,7 @@ interface Started {
 }
 
 async function startParent(): Promise<App & Started> {
-  const app = await spawnApp("test/services/parent.ts", {});
+  const app = await spawnApp("test/services/programs/parent.ts", {});
   const { pids, folders } = (await app.waitForLog(({ msg }) => msg === "started", 60_000)) as Started & object;
   return { ...app, pids, folders };
 }

@@ -90,7 +90,7 @@ describe("ensureServer", () => {
   test("says what to install, in one line, where it cannot", async () => {
     await using asked = await startGuarded({
       file: process.execPath,
-      args: [join(import.meta.dirname, "without-servers.ts")],
+      args: [join(import.meta.dirname, "programs/without-servers.ts")],
       environment: { PATH: "/nowhere" },
       onlyEnvironment: true,
     });

@@ -28,7 +28,7 @@ describe("the leak check", () => {
     ["timer", /Timeout made .*timer\.planted\.ts/],
     ["process", /PROCESSWRAP made .*process\.planted\.ts/],
     ["socket", /TCPWRAP made .*socket\.planted\.ts/],
-    ["app", /process test\/testkit\/app\.ts was not disposed of/],
+    ["app", /process test\/testkit\/programs\/app\.ts was not disposed of/],
   ])("fails a file that leaves this behind: %s", (file, leak) => {
     expect(errors.get(`${file}.planted.ts`)).toEqual([expect.stringMatching(leak)]);
   });

@@ -68,7 +68,7 @@ describe("testQueue in redis", () => {
 
 describe("spawnApp", () => {
   test("hands over the log, JSON or not, and the exit", async () => {
-    await using app = await spawnApp("test/testkit/app.ts", { GREETING: "hello" });
+    await using app = await spawnApp("test/testkit/programs/app.ts", { GREETING: "hello" });
     expect(await app.waitForLog(({ msg }) => msg === "ready")).toMatchObject({ level: 30, greeting: "hello" });
     expect(await app.waitForLog(({ msg }) => msg === "not JSON")).toEqual({ msg: "not JSON" });
     app.signal("SIGTERM");
@@ -77,7 +77,7 @@ describe("spawnApp", () => {
   });
 
   test("rejects a wait for a line that can no longer come", async () => {
-    await using app = await spawnApp("test/testkit/app.ts", {});
+    await using app = await spawnApp("test/testkit/programs/app.ts", {});
     const never = app.waitForLog(({ msg }) => msg === "never");
     app.signal("SIGKILL");
     await expect(never).rejects.toThrow(/before it ended/);
