@@ -5,7 +5,7 @@ import { createTask, parse, validate } from "node-cron";
 export interface CronTimes {
   /** The earliest of its times of day. */
   readonly firstTime: Temporal.PlainTime;
-  firesOn(date: Temporal.PlainDate): boolean;
+  readonly firesOn: (date: Temporal.PlainDate) => boolean;
 }
 
 const known = new Map<string, CronTimes>();
