@@ -10,8 +10,10 @@ const config: ViteUserConfig = defineConfig({
     retry: 0,
     allowOnly: false,
     expect: { requireAssertions: true },
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
     projects: [
-      { extends: true, test: { name: "unit", include: needsNoService, testTimeout: 30_000 } },
+      { extends: true, test: { name: "unit", include: needsNoService } },
       {
         extends: true,
         test: {
@@ -20,8 +22,6 @@ const config: ViteUserConfig = defineConfig({
           exclude: [...needsNoService, "**/node_modules/**"],
           globalSetup: "packages/testkit/src/global-setup.ts",
           setupFiles: "packages/testkit/src/leaks.ts",
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
         },
       },
     ],
