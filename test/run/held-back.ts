@@ -1,0 +1,58 @@
+/** A transaction that stays open until the test says so. */
+
+import type { Database } from "@nightwriter/database";
+import { sql } from "kysely";
+
+export interface HeldBack extends AsyncDisposable {
+  run(text: string, parameters?: readonly unknown[]): Promise<void>;
+  recordSale(sale: { restaurant: string; businessDate: string; amountMinor: number }): Promise<void>;
+  /** Waits until somebody waits for a lock that this transaction has. */
+  waitedFor(): Promise<void>;
+  commit(): Promise<void>;
+  rollback(): Promise<void>;
+}
+
+let sources = 0;
+
+/** Begins a transaction on a connection of its own. Disposal rolls it back if it is still open. */
+export async function heldBack(database: Database): Promise<HeldBack> {
+  const begun = Promise.withResolvers<HeldBack>();
+  const ended = Promise.withResolvers<void>();
+  const whole = database.session(async (session) => {
+    await session.query("begin");
+    const [own] = await session.query<{ pid: number }>("select pg_backend_pid() as pid");
+    const run: HeldBack["run"] = async (text, parameters) => void (await session.query(text, parameters));
+    let open = true;
+    const end = async (text: string): Promise<void> => {
+      if (!open) return;
+      open = false;
+      await run(text);
+      ended.resolve();
+      await whole;
+    };
+    begun.resolve({
+      run,
+      recordSale: async ({ restaurant, businessDate, amountMinor }) => {
+        sources += 1;
+        const row = [restaurant, businessDate, `held back ${sources}`, 1, amountMinor];
+        const columns = "restaurant_id, business_date, source, source_line, amount_minor";
+        await run(`insert into sales.sale (${columns}) values ($1, $2, $3, $4, $5)`, row);
+      },
+      waitedFor: async () => {
+        for (;;) {
+          const { rows } = await sql<{ waiting: number }>`
+            select count(*)::int as waiting from pg_stat_activity where ${own?.pid} = any(pg_blocking_pids(pid))`.execute(
+            database.db,
+          );
+          if ((rows[0]?.waiting ?? 0) > 0) return;
+        }
+      },
+      commit: () => end("commit"),
+      rollback: () => end("rollback"),
+      [Symbol.asyncDispose]: () => end("rollback"),
+    });
+    await ended.promise;
+  });
+  await Promise.race([begun.promise, whole]);
+  return begun.promise;
+}
