@@ -1,0 +1,178 @@
+/**
+ * The bottom line: per (key, business date), what was entered is what the source says. A difference is excused by an item that
+ * waits, and by being touched since the last plan in the planner's own words ({@link touchedPairs}), and is then outstanding.
+ *
+ * Dates up to closed_through are never planned, so nothing there is "not yet planned": without an item that waits, a
+ * difference on a closed date is a violation, which a person has to look at. Where sources of closed dates were
+ * archived, ask for later dates only.
+ */
+import { findPlanBase, type PlanBase, touchedPairs } from "@nightwriter/run";
+import { type RawBuilder, sql } from "kysely";
+import { dated, type Inspection, sourceRows } from "./inspection.ts";
+import type { Outstanding, OutstandingReason, OutstandingSum } from "./outstanding.ts";
+import { inScope, type PairScope } from "./pair-scan.ts";
+import type { Finding } from "./rule.ts";
+
+interface DifferenceRow {
+  reason: OutstandingReason | null;
+  key: string;
+  business_date: string;
+  owed: string;
+  entered: string;
+  run_id: bigint | null;
+  since: Date | null;
+  count: bigint;
+  lacking: string;
+}
+
+/** What {@link findDifferences} found; `outstanding` lists the oldest of each reason. */
+export interface Differences {
+  readonly findings: readonly Finding[];
+  readonly sums: readonly OutstandingSum[];
+  readonly outstanding: readonly Outstanding[];
+}
+
+/** Throws the driver's error. */
+export async function findDifferences(
+  inspection: Inspection,
+  scope: PairScope,
+  now: Temporal.Instant,
+): Promise<Differences> {
+  const base = await findPlanBase(inspection.db, inspection.job);
+  const closedThrough = await findClosedThrough(inspection);
+  const touched = touchedSince(inspection, base, closedThrough);
+  const { rows } = await sql<DifferenceRow>`
+    with difference as materialized (${differing(inspection, scope)}),
+    excuse as (
+      select distinct on (item.key, item.business_date) item.* from (${waitingItems(inspection)}) as item
+      order by item.key, item.business_date, item.rank, item.since
+    ),
+    told as (
+      select difference.*, excuse.run_id,
+        case when excuse.key is not null then excuse.reason when touched.key is not null then 'unplanned' end as reason,
+        case when excuse.key is not null then excuse.since when touched.key is not null then ${plannedAt(inspection, base)} end as since
+      from difference
+      left join excuse on excuse.key = difference.key and excuse.business_date = difference.business_date
+      left join (${touched}) as touched
+        on touched.key = difference.key and touched.business_date = difference.business_date
+    ),
+    placed as (
+      select told.*, count(*) over reasons as count, sum(told.owed - told.entered) over reasons as lacking,
+        row_number() over (partition by told.reason order by told.since, told.business_date, told.key) as place
+      from told
+      window reasons as (partition by told.reason)
+    )
+    select reason, key, business_date, owed::text, entered::text, run_id, since, count, lacking::text from placed
+    where place <= ${inspection.listed}::bigint
+    order by reason, place`.execute(inspection.db);
+  return differencesOf(rows, now);
+}
+
+/** Pairs of the scope whose sums differ. Numeric, so that no row, however large, can hide the others. */
+function differing(inspection: Inspection, scope: PairScope): RawBuilder<unknown> {
+  return sql`
+    select coalesce(owed.key, entered.key) as key, coalesce(owed.business_date, entered.business_date) as business_date,
+      coalesce(owed.amount_minor, 0) as owed, coalesce(entered.amount_minor, 0) as entered
+    from (
+      select source.key, source.business_date, sum(source.amount_minor) as amount_minor
+      from ${sourceRows(inspection)}
+      where ${dated(inspection, "source")} and ${inScope(scope, "source")}
+      group by source.key, source.business_date
+    ) as owed
+    full join (
+      select entry.key, entry.business_date, sum(entry.delta_minor) as amount_minor
+      from nightwriter.ledger_entry as entry
+      where entry.job_id = ${inspection.job.id}::integer and ${dated(inspection, "entry")} and ${inScope(scope, "entry")}
+      group by entry.key, entry.business_date
+    ) as entered on entered.key = owed.key and entered.business_date = owed.business_date
+    where coalesce(owed.amount_minor, 0) <> coalesce(entered.amount_minor, 0)`;
+}
+
+/** Items without an entry that keep the planner away from a differing pair, the most hopeful ones first. */
+function waitingItems({ job }: Inspection): RawBuilder<unknown> {
+  return sql`
+    select item.key, item.business_date, item.run_id, coalesce(run.planned_at, run.created_at) as since, waits.reason, waits.rank
+    from difference
+    join nightwriter.run_item as item on item.key = difference.key and item.business_date = difference.business_date
+    join nightwriter.run on run.id = item.run_id and run.job_id = ${job.id}::integer
+    left join nightwriter.ledger_entry as entry
+      on entry.job_id = run.job_id and entry.key = item.key
+      and entry.business_date = item.business_date and entry.run_id = item.run_id
+    cross join lateral (values
+      ('due', 1, item.status = 'due' and run.cancelled_at is null and run.finished_at is null),
+      ('parked', 2, item.status = 'parked' and run.cancelled_at is null),
+      ('cancelled', 3, item.status = 'cancelled' or run.cancelled_at is not null)
+    ) as waits(reason, rank, holds)
+    where entry.key is null and waits.holds`;
+}
+
+/** What the next night will take up. */
+function touchedSince(
+  { db, job }: Inspection,
+  base: PlanBase | undefined,
+  closedThrough: string | undefined,
+): RawBuilder<unknown> {
+  const { source } = job.definition;
+  const range = { after: closedThrough, before: undefined };
+  if (source.kind === "stamped" || base === undefined) return sql`${touchedPairs(db, job, { base, range })}`;
+  const nextNight = Temporal.PlainDate.from(base.businessDate).add({ days: 1 });
+  const beforeWindow = nextNight.subtract({ days: source.days }).toString();
+  const after = closedThrough !== undefined && closedThrough > beforeWindow ? closedThrough : beforeWindow;
+  return sql`${touchedPairs(db, job, { base, range: { after, before: undefined } })}`;
+}
+
+function plannedAt({ job }: Inspection, base: PlanBase | undefined): RawBuilder<unknown> {
+  return sql`(select planned_at from nightwriter.run
+    where job_id = ${job.id}::integer and kind = 'nightly' and business_date = ${base?.businessDate ?? null}::date)`;
+}
+
+async function findClosedThrough({ db, job }: Inspection): Promise<string | undefined> {
+  const row = await db
+    .selectFrom("nightwriter.job")
+    .select("closed_through")
+    .where("id", "=", job.id)
+    .executeTakeFirstOrThrow();
+  return row.closed_through ?? undefined;
+}
+
+function differencesOf(rows: readonly DifferenceRow[], now: Temporal.Instant): Differences {
+  const outstanding: Outstanding[] = [];
+  const sums = new Map<OutstandingReason, OutstandingSum>();
+  const broken: DifferenceRow[] = [];
+  for (const row of rows) {
+    const { reason } = row;
+    if (reason === null) {
+      broken.push(row);
+      continue;
+    }
+    sums.set(reason, { reason, pairCount: Number(row.count), amountMinor: BigInt(row.lacking) });
+    const since = row.since?.toTemporalInstant();
+    outstanding.push({
+      reason,
+      key: row.key,
+      businessDate: Temporal.PlainDate.from(row.business_date),
+      amountMinor: BigInt(row.owed) - BigInt(row.entered),
+      runId: row.run_id ?? undefined,
+      since,
+      age: since === undefined ? undefined : now.since(since, { largestUnit: "hour" }),
+    });
+  }
+  return { findings: broken.length === 0 ? [] : [violated(broken)], sums: [...sums.values()], outstanding };
+}
+
+function violated(rows: readonly DifferenceRow[]): Finding {
+  return {
+    rule: "entries-equal-sources",
+    violationCount: Number(rows[0]?.count ?? 0n),
+    violations: rows.map((row) => ({
+      rule: "entries-equal-sources",
+      key: row.key,
+      businessDate: Temporal.PlainDate.from(row.business_date),
+      runId: undefined,
+      version: undefined,
+      measure: "sum of deltas",
+      expected: BigInt(row.owed),
+      actual: BigInt(row.entered),
+    })),
+  };
+}

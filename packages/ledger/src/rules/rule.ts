@@ -1,0 +1,62 @@
+/** What verify proves, rule by rule, and how a broken one is told. */
+
+export type RuleName =
+  | "one-entry-per-item"
+  | "version-sequence"
+  | "totals-chain"
+  | "total-row"
+  | "token-order"
+  | "snapshot-order"
+  | "delta-from-snapshot"
+  | "entries-equal-sources"
+  | "finished-runs-complete";
+
+/** What each rule claims, in the order of the report. */
+export const claims: Readonly<Record<RuleName, string>> = {
+  "one-entry-per-item": "each entry belongs to an item of a run of the job, and no item has two",
+  "version-sequence": "the entries of a key have the versions 1 to n, without gap or fork",
+  "totals-chain": "each total is the total before plus the delta",
+  "total-row": "the row of a key has the version, total and token of its last entry",
+  "token-order": "fencing tokens never fall along the versions of a key",
+  "snapshot-order": "each entry's snapshot saw the entry before it, and was taken before the entry was written",
+  "delta-from-snapshot": "each delta is what its snapshot saw of the source, minus the earlier deltas of its pair",
+  "entries-equal-sources":
+    "the entries of each (key, business date) add up to its source, or the difference is still to come",
+  "finished-runs-complete": "each item of a finished run has its entry, or was parked or cancelled",
+};
+
+/** One fact that contradicts a rule. */
+export interface Violation {
+  readonly rule: RuleName;
+  readonly key: string;
+  /** Absent where it is about a key as a whole. */
+  readonly businessDate: Temporal.PlainDate | undefined;
+  readonly runId: bigint | undefined;
+  /** The version of the entry that it is about. */
+  readonly version: bigint | undefined;
+  /** What `expected` and `actual` are: a column of the entry or of the key's row, `entries`, `items`, `versions`, `xid`. */
+  readonly measure: string;
+  /** Undefined: nothing should be there, or nobody can say what. Amounts are minor units. */
+  readonly expected: bigint | undefined;
+  /** Undefined: nothing is there. */
+  readonly actual: bigint | undefined;
+}
+
+/** What a check found: how many violations of a rule, and the first of them. */
+export interface Finding {
+  readonly rule: RuleName;
+  readonly violationCount: number;
+  readonly violations: readonly Violation[];
+}
+
+/** For a person, in one line. */
+export function describeViolation(violation: Violation): string {
+  const { rule, key, businessDate, runId, version, measure, expected, actual } = violation;
+  const where = [
+    `key ${key}`,
+    businessDate === undefined ? [] : [businessDate.toString()],
+    version === undefined ? [] : [`version ${version}`],
+    runId === undefined ? [] : [`run ${runId}`],
+  ].flat();
+  return `${rule}: ${where.join(", ")}: ${measure} ${actual ?? "missing"}, expected ${expected ?? "none"}`;
+}

@@ -1,0 +1,49 @@
+/** What verify answers. */
+import type { Outstanding, OutstandingSum } from "./rules/outstanding.ts";
+import type { RuleName, Violation } from "./rules/rule.ts";
+
+export interface RuleReport {
+  readonly rule: RuleName;
+  /** What it claims, in words. */
+  readonly claim: string;
+  /** `not applicable`: the job's source cannot say which rows a snapshot saw. */
+  readonly status: "holds" | "violated" | "not applicable";
+  readonly violationCount: number;
+  /** The first of them, by key. */
+  readonly violations: readonly Violation[];
+}
+
+/** One pass over the data, and how long it took. Passes run two at a time, so their durations do not add up to the whole. */
+export interface StepReport {
+  readonly step: string;
+  readonly durationMs: number;
+}
+
+/** A cluster that the data has lived in. */
+export interface EpochReport {
+  readonly epoch: number;
+  readonly startedAt: Temporal.Instant;
+}
+
+export interface VerifyReport {
+  readonly job: string;
+  readonly verifiedAt: Temporal.Instant;
+  readonly from: Temporal.PlainDate | undefined;
+  readonly to: Temporal.PlainDate | undefined;
+  /** No rule is violated. What is outstanding does not stand against it. */
+  readonly clean: boolean;
+  /** All rules, in the order of `claims`. */
+  readonly rules: readonly RuleReport[];
+  /** What is still to come, by reason, counted whole. */
+  readonly outstandingSums: readonly OutstandingSum[];
+  /** The oldest pairs of each reason. */
+  readonly outstanding: readonly Outstanding[];
+  readonly entryCount: number;
+  readonly keyCount: number;
+  /** The sum of all keys' totals, in minor units of whatever currencies they are in. */
+  readonly totalMinor: bigint;
+  /** Oldest first. More than one: the data was restored into another cluster when each of the later ones started. */
+  readonly epochs: readonly EpochReport[];
+  readonly steps: readonly StepReport[];
+  readonly durationMs: number;
+}
