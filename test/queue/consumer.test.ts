@@ -74,8 +74,8 @@ describe.each(bothQueues)("a consumer on %s", (store) => {
     const queue = open.queues.partition(job, 0);
     const { bullQueue } = queue;
     const item = itemsOf(1)[0];
-    await bullQueue.add(job, { ...item, amountMinor: "200000" } as never, { jobId: "forged", attempts: 5 });
-    await bullQueue.add(job, { key: "77" } as never, { jobId: "incomplete", attempts: 5 });
+    await bullQueue.add(job, { ...item, amountMinor: "200000" }, { jobId: "forged", attempts: 5 });
+    await bullQueue.add(job, { key: "77" }, { jobId: "incomplete", attempts: 5 });
     const { handle, deliveries } = hands();
     await using _consumer = open.queues.startConsumer({ job, partition: 0, concurrency: 4, handle });
     await expect.poll(async () => (await queue.counts()).failed, { timeout: 20_000 }).toBe(2);

@@ -33,8 +33,11 @@ export interface PartitionQueue {
   states(items: readonly QueueItem[]): Promise<QueueItemState[]>;
   /** Jobs per state. Throws QueueFault. */
   counts(): Promise<QueueCounts>;
-  /** BullMQ's own object, for Bull Board. Whoever adds jobs through it gets what the consumer makes of foreign data: failed jobs. */
-  readonly bullQueue: ItemQueue;
+  /**
+   * BullMQ's own object, for Bull Board, which takes either backend but has a type for the Redis one only. Whoever adds
+   * jobs through it gets what the consumer makes of foreign data: failed jobs.
+   */
+  readonly bullQueue: Queue;
 }
 
 /** Large enough that round trips do not count, small enough that one script run or statement does not hold up the others. */
@@ -59,7 +62,7 @@ export function openPartitionQueue(
     name,
     job,
     partition,
-    bullQueue,
+    bullQueue: bullQueue as unknown as Queue,
     enqueue: async (items) => {
       for (let start = 0; start < items.length; start += chunkSize) {
         const jobs = items

@@ -1,0 +1,24 @@
+/** The process: configuration, logger, signals, exit code. */
+import { type Config, loadConfig } from "@nightwriter/config";
+import type { Logger } from "@nightwriter/core";
+import { createLogger, onShutdown } from "@nightwriter/observability";
+import { startDashboard } from "./dashboard.ts";
+
+function leave(logger: Logger, error: unknown): never {
+  logger.fatal({ err: error }, "cannot serve: leaving");
+  process.exit(1);
+}
+
+function readConfig(): Config {
+  try {
+    return loadConfig();
+  } catch (error) {
+    return leave(createLogger({ name: "dashboard" }), error);
+  }
+}
+
+const config = readConfig();
+const logger = createLogger({ name: "dashboard", level: config.logLevel, pretty: config.logFormat === "pretty" });
+const starting = startDashboard(config, logger);
+onShutdown({ logger, deadlineMs: config.shutdownTimeoutMs, stop: async () => (await starting).stop() });
+await starting.catch((error: unknown) => leave(logger, error));
