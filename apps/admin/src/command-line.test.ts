@@ -1,0 +1,76 @@
+import { Writable } from "node:stream";
+import { describe, expect, test } from "vitest";
+import { runCommandLine } from "./command-line.ts";
+import { commands } from "./commands/index.ts";
+import { verbs } from "./program.ts";
+
+type Ran = { readonly code: number; readonly stdout: string; readonly stderr: string };
+
+async function ran(...args: string[]): Promise<Ran> {
+  const written = { stdout: "", stderr: "" };
+  const stream = (name: "stdout" | "stderr"): Writable =>
+    new Writable({
+      write(chunk, _encoding, done) {
+        written[name] += String(chunk);
+        done();
+      },
+    });
+  const code = await runCommandLine(args, { stdout: stream("stdout"), stderr: stream("stderr") });
+  return { code, ...written };
+}
+
+describe("nightwriter without a verb", () => {
+  test("prints the list of verbs on stderr and ends with 2", async () => {
+    const { code, stdout, stderr } = await ran();
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    for (const verb of verbs) expect(stderr).toMatch(new RegExp(`^  ${verb}\\b`, "m"));
+  });
+});
+
+describe("nightwriter --help", () => {
+  test("prints every verb with its summary, and the exit codes, and ends with 0", async () => {
+    const { code, stdout } = await ran("--help");
+    expect(code).toBe(0);
+    for (const { summary } of commands) expect(stdout.replaceAll(/\s+/g, " ")).toContain(summary);
+    expect(stdout).toContain("Exit codes:");
+  });
+
+  test.each(verbs)("%s --help has examples and exit codes", async (verb) => {
+    const { code, stdout, stderr } = await ran(verb, "--help");
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(stdout).toMatch(new RegExp(`Examples:\\n  nightwriter ${verb}`));
+    expect(stdout).toContain("Exit codes:");
+    expect(stdout).toContain("--json");
+  });
+
+  test("worker --help lists the settings that it reads", async () => {
+    expect((await ran("worker", "--help")).stdout).toContain("DATABASE_URL");
+  });
+});
+
+describe("a wrong command line", () => {
+  test.each([
+    [["rnu"], "unknown command 'rnu' (Did you mean run?)"],
+    [["run", "--dat", "2026-03-28"], "unknown option '--dat' (Did you mean --date?)"],
+    [["frobnicate"], "unknown command 'frobnicate'; see nightwriter --help"],
+    [["status", "--frobnicate"], "unknown option '--frobnicate'; see nightwriter status --help"],
+    [
+      ["run", "--date", "2026-02-30"],
+      "option '--date <date>' argument '2026-02-30' is invalid. There is no such day.; see nightwriter run --help",
+    ],
+    [["rerun"], "required option '--date <date>' not specified; see nightwriter rerun --help"],
+    [["total"], "missing required argument 'restaurant'; see nightwriter total --help"],
+    [
+      ["verify", "now"],
+      "too many arguments for 'verify'. Expected 0 arguments but got 1: now.; see nightwriter verify --help",
+    ],
+  ])("%j is answered in one line and ends with 2", async (args, line) => {
+    expect(await ran(...args)).toEqual({ code: 2, stdout: "", stderr: `nightwriter: ${line}\n` });
+  });
+
+  test("is answered with a document too when it has --json", async () => {
+    const { code, stdout } = await ran("status", "--frobnicate", "--json");
+    expect(code).toBe(2);
+    expect(JSON.parse(stdout)).toMatchObject({ error: { code: "usage" } });
+  });
+});

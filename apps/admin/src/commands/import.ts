@@ -1,0 +1,49 @@
+import { Option } from "@commander-js/extra-typings";
+import type { CommandDefinition } from "../command.ts";
+import { group } from "./groups.ts";
+
+const encoding = new Option("--encoding <name>", "how it is written")
+  .choices(["utf-8", "latin-1"] as const)
+  .default("utf-8" as const);
+
+export const importCommand: CommandDefinition = {
+  name: "import",
+  summary: "record sales from a CSV file; the same file twice changes nothing",
+  description: `Records the sales of a CSV file (.csv.gz too), one per line. A file is known by its content: twice changes nothing, and of
+one that grew at its end only the new lines are recorded. A bad line refuses the whole file, unless --skip-bad says
+where bad lines go. Column names match whatever their case. Negative amounts are refunds.`,
+  group: group.setUp,
+  examples: [
+    `import orders.csv --restaurant soho --date-column "Order Date" --date-format "dd/MM/yyyy HH:mm" \\
+      --quantity-column Quantity --price-column "Product Price" --zone Europe/London --currency GBP`,
+    `import outlets.csv --restaurant-column City --date-column "Order Date" --date-format "dd/MM/yy HH:mm" \\
+      --amount-column Amount --zone Europe/London --cutoff 04:00 --currency GBP --skip-bad bad-lines.csv`,
+  ],
+  notInOrder: "bad lines were left out (--skip-bad)",
+  define(command, perform) {
+    command
+      .argument("<file>", "the CSV file; .gz is decompressed")
+      .optionsGroup("Whose sales:")
+      .option("--restaurant <id>", "all lines belong to this restaurant")
+      .option("--restaurant-column <name>", "the column that says whose line it is")
+      .option("--no-create", "refuse restaurants that are not known, instead of recording them")
+      .optionsGroup("When:")
+      .option("--date-column <name>", "the column with the local date and time of a sale", "date")
+      .option("--date-format <tokens>", "how it is written, in Unicode date tokens", "yyyy-MM-dd HH:mm")
+      .option("--zone <zone>", "IANA time zone: of new restaurants, and what known ones must have")
+      .option("--cutoff <HH:MM>", "sales before this time belong to the date before (new restaurants: 00:00)")
+      .optionsGroup("How much:")
+      .option("--amount-column <name>", 'the column with the amount (default: "amount")')
+      .option("--quantity-column <name>", "with --price-column: amount = quantity × price")
+      .option("--price-column <name>", "with --quantity-column")
+      .option("--currency <code>", "ISO 4217 code: of new restaurants, and what known ones must have")
+      .option("--decimal-comma", "numbers are written 1.234,50", false)
+      .optionsGroup("The file:")
+      .option("--delimiter <character>", "what separates fields; \\t for a tab", ",")
+      .addOption(encoding)
+      .option("--skip-bad <file>", "record the good lines, write the bad ones with their reasons to this file")
+      .action((file, options) =>
+        perform(async (terminal) => (await import("../verbs/import.ts")).importFile(terminal, { file, ...options })),
+      );
+  },
+};

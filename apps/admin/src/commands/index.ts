@@ -1,0 +1,33 @@
+import type { CommandDefinition } from "../command.ts";
+import { dashboard } from "./dashboard.ts";
+import { demo } from "./demo.ts";
+import { dev } from "./dev.ts";
+import { importCommand } from "./import.ts";
+import { migrate } from "./migrate.ts";
+import { open } from "./open.ts";
+import { rerun } from "./rerun.ts";
+import { run } from "./run.ts";
+import { scheduler } from "./scheduler.ts";
+import { status } from "./status.ts";
+import { test } from "./test.ts";
+import { total } from "./total.ts";
+import { verify } from "./verify.ts";
+import { worker } from "./worker.ts";
+
+/** Every verb, in the order in which the help lists them. */
+export const commands: readonly CommandDefinition[] = [
+  demo,
+  dev,
+  test,
+  migrate,
+  importCommand,
+  open,
+  run,
+  rerun,
+  status,
+  total,
+  verify,
+  scheduler,
+  worker,
+  dashboard,
+];

@@ -1,0 +1,21 @@
+import type { CommandDefinition } from "../command.ts";
+import { exitCode } from "../exit-code.ts";
+import { group } from "./groups.ts";
+
+export const test: CommandDefinition = {
+  name: "test",
+  summary: "everything that tests this project (--quick: a few minutes of it)",
+  description: `Runs every check and every test; Redis and PostgreSQL 15 are installed first where they are missing, the system is
+Debian-like and this is root. The last line is "N passed, N failed, N skipped"; a skipped test counts as a failure.`,
+  group: group.tryIt,
+  examples: ["test", "test --quick"],
+  define(command, perform) {
+    command.option("--quick", "leave out the slow tests", false).action(({ quick }) =>
+      perform(async ({ json }) => {
+        const { runTests } = await import("../verbs/test.ts");
+        const code = await runTests({ quick, json });
+        return { exitCode: code === 0 ? exitCode.inOrder : exitCode.fault, text: "" };
+      }),
+    );
+  },
+};

@@ -1,0 +1,23 @@
+import { parseBusinessDate } from "../arguments/business-date.ts";
+import type { CommandDefinition } from "../command.ts";
+import { group } from "./groups.ts";
+
+export const verify: CommandDefinition = {
+  name: "verify",
+  summary: "prove that totals equal their sources; names every violation",
+  description: `Proves, rule by rule and in SQL, that the ledger is whole and that totals equal their sources. A difference is excused
+only by something that is still to be done (a due, parked, cancelled or not yet planned item): it is listed as
+outstanding, with its age and amount, and is no violation.`,
+  group: group.nights,
+  examples: ["verify", "verify --from 2026-03-01 --to 2026-03-31"],
+  notInOrder: "a rule is violated",
+  define(command, perform) {
+    command
+      .option("--from <date>", "business dates from this one", parseBusinessDate)
+      .option("--to <date>", "business dates to this one", parseBusinessDate)
+      .option("--job <name>", "the job", "restaurant-totals")
+      .action((options) =>
+        perform(async (terminal) => (await import("../verbs/verify.ts")).verifyLedger(terminal, options)),
+      );
+  },
+};

@@ -1,0 +1,64 @@
+/** What most verbs work on: the database that the environment names, one job in it, and, if need be, its queues. */
+import { type Config, loadConfig } from "@nightwriter/config";
+import type { Logger } from "@nightwriter/core";
+import { assertSchemaCompatible, type Database } from "@nightwriter/database";
+import { type Job, registerJob } from "@nightwriter/job";
+import { connectQueues } from "@nightwriter/queue";
+import type { ItemQueues } from "@nightwriter/run";
+import { connectDatabase } from "./connect-database.ts";
+import { getDefinition } from "./jobs.ts";
+import { openLogger } from "./open-logger.ts";
+import type { Terminal } from "./terminal.ts";
+
+export interface InstallationOptions {
+  /** Shown in pg_stat_activity and in the queue's client list. */
+  readonly verb: string;
+  readonly jobName: string;
+  /** For statements that may take long: no timeouts. */
+  readonly patient?: boolean;
+  /** Default: what the environment says. */
+  readonly config?: Config;
+}
+
+export interface Installation extends AsyncDisposable {
+  readonly config: Config;
+  readonly logger: Logger;
+  readonly database: Database;
+  readonly job: Job;
+  /** Connects to the queue's store, once. Throws QueueFault. */
+  queues(): Promise<ItemQueues>;
+}
+
+/** Opens what the environment names, or throws the Fault that says what mends it: a wrong setting, an unknown job, an old schema. */
+export async function openInstallation(terminal: Terminal, options: InstallationOptions): Promise<Installation> {
+  const definition = getDefinition(options.jobName);
+  const config = options.config ?? loadConfig();
+  const logger = openLogger(terminal, config);
+  await using opened = new AsyncDisposableStack();
+  const { verb, patient = false } = options;
+  const database = opened.use(await connectDatabase({ config, verb, logger, patient }));
+  await assertSchemaCompatible(database);
+  const job = await registerJob(database, definition);
+  const connect = async (): Promise<ItemQueues> => {
+    const queues = running.use(
+      await connectQueues({
+        url: config.queueUrl,
+        prefix: config.queuePrefix,
+        applicationName: `nightwriter ${verb}`,
+        logger,
+        poolSize: config.queuePoolSize,
+      }),
+    );
+    return { partition: (partition) => queues.partition(job.definition.name, partition) };
+  };
+  let connected: Promise<ItemQueues> | undefined;
+  const running = opened.move();
+  return {
+    config,
+    logger,
+    database,
+    job,
+    queues: async () => (connected ??= connect()),
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
+}

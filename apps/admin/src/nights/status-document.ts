@@ -1,0 +1,36 @@
+import type { RunStatus } from "@nightwriter/run";
+
+/** A run's status as a document: instants and dates as ISO 8601 texts, amounts as minor units. */
+export function statusDocument({ run, deltaMinor, appliedPerSecond, parkedItems, ...counts }: RunStatus): object {
+  const { total, applied, due, paused, parked, cancelled, firstAppliedAt, lastAppliedAt } = counts;
+  return {
+    run: run.id,
+    kind: run.kind,
+    date: run.businessDate,
+    requestId: run.requestId,
+    createdAt: run.createdAt,
+    finishedAt: run.finishedAt,
+    cancelledAt: run.cancelledAt,
+    items: { total, applied, due, paused, parked, cancelled },
+    deltaMinor,
+    firstAppliedAt,
+    lastAppliedAt,
+    appliedPerSecond,
+    parkedItems,
+  };
+}
+
+/** Whether nothing went wrong with the run so far: what is parked or paused waits for a person. */
+export function isInOrder({ parked, paused }: RunStatus): boolean {
+  return parked === 0 && paused === 0;
+}
+
+/** How long a run may have due items without one of them being applied. */
+const patience: Temporal.Duration = Temporal.Duration.from({ minutes: 15 });
+
+/** Whether items of the run are due and none was applied for a quarter of an hour: something is away. */
+export function isOverdue({ run, due, lastAppliedAt }: RunStatus, now: Temporal.Instant): boolean {
+  if (due === 0) return false;
+  const movedAt = [run.createdAt, run.plannedAt, lastAppliedAt].filter((at) => at !== undefined);
+  return movedAt.every((at) => Temporal.Instant.compare(at.add(patience), now) < 0);
+}

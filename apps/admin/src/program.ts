@@ -1,0 +1,84 @@
+/** All verbs as one commander program. */
+import { Command, Help, type HelpConfiguration } from "@commander-js/extra-typings";
+import manifest from "../package.json" with { type: "json" };
+import type { CommandDefinition, Perform } from "./command.ts";
+import { commands } from "./commands/index.ts";
+import type { Streams } from "./terminal.ts";
+
+interface ProgramOptions {
+  readonly args: readonly string[];
+  readonly streams: Streams;
+  readonly perform: Perform;
+}
+
+/** Makes the program. It never ends the process: whatever cannot be run is thrown as a CommanderError, unprinted. */
+export async function makeProgram({ args, streams, perform }: ProgramOptions): Promise<Command> {
+  const program = new Command("nightwriter")
+    .description("Nightly jobs, one writer per key, totals that are right even when the locks are not.")
+    .version(manifest.version, "-V, --version", "print the version")
+    .helpOption("-h, --help", "print this help")
+    .helpCommand("help [verb]", "print the help of a verb")
+    .usage("VERB [options]")
+    .configureHelp(help)
+    .configureOutput({
+      writeOut: (text) => void streams.stdout.write(text),
+      writeErr: (text) => void streams.stderr.write(text),
+      outputError: () => undefined,
+    })
+    .exitOverride()
+    .addHelpText("after", `\n${exitCodesText("what was asked about is not in order")}\n\n${AFTERWORD}`);
+  for (const definition of commands) {
+    const asked = args.includes(definition.name);
+    // Loaded for the verb in question only: commander builds help synchronously.
+    addCommand(program, { definition, perform, more: asked ? await definition.more?.() : undefined });
+  }
+  return program;
+}
+
+/** A list of verbs without `[options]` behind each, and flags without the news that they are off by default. */
+const help: HelpConfiguration = {
+  subcommandTerm: (command) =>
+    [command.name(), ...command.registeredArguments.map((argument) => `<${argument.name()}>`)].join(" "),
+  optionDescription: (option) => Help.prototype.optionDescription(option).replace(" (default: false)", ""),
+};
+
+const AFTERWORD = `Every verb takes --json and --help. DATABASE_URL says which Postgres to work on: nightwriter worker --help
+lists the settings.`;
+
+/** The names of all verbs. */
+export const verbs: readonly string[] = commands.map(({ name }) => name);
+
+type Verb = {
+  readonly definition: CommandDefinition;
+  readonly perform: Perform;
+  readonly more: string | undefined;
+};
+
+function addCommand(program: Command, { definition, perform, more }: Verb): void {
+  const command = program
+    .command(definition.name)
+    .summary(definition.summary)
+    .description(definition.description.replaceAll("\n", " "))
+    .helpGroup(definition.group)
+    .helpOption("-h, --help", "print this help")
+    .option("--json", "print one JSON document on stdout; amounts are minor units, as strings")
+    .option("--verbose", "log more, and show where a fault happened")
+    .addHelpText("after", `\n${helpAfter(definition, more)}`);
+  definition.define(command, perform);
+}
+
+function helpAfter({ examples, notInOrder }: CommandDefinition, more: string | undefined): string {
+  const lines = ["Examples:", ...examples.map((example) => `  nightwriter ${example}`), "", exitCodesText(notInOrder)];
+  return more === undefined ? lines.join("\n") : [...lines, "", more].join("\n");
+}
+
+function exitCodesText(notInOrder: string | undefined): string {
+  const lines = [
+    "Exit codes:",
+    "  0  done and in order",
+    "  1  a fault, such as a database that is away",
+    "  2  wrong usage",
+  ];
+  if (notInOrder !== undefined) lines.push(`  3  done, but ${notInOrder}`);
+  return lines.join("\n");
+}

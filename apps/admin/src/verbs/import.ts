@@ -1,0 +1,134 @@
+import { basename } from "node:path";
+import { loadConfig } from "@nightwriter/config";
+import { assertSchemaCompatible } from "@nightwriter/database";
+import { type ImportOptions, type ImportResult, importSales } from "@nightwriter/sales";
+import { type Answer, answer } from "../answer.ts";
+import { badLinesShown, badLinesTable, delimiterFrom, noteBadLines } from "../bad-lines.ts";
+import { connectDatabase } from "../connect-database.ts";
+import { watchInterrupt } from "../interrupt.ts";
+import { openLogger } from "../open-logger.ts";
+import { formatCount, plural } from "../output/format.ts";
+import { formatMoney } from "../output/money.ts";
+import { startProgress } from "../output/progress.ts";
+import type { Terminal } from "../terminal.ts";
+import { UsageFault } from "../usage-fault.ts";
+
+export interface ImportFileOptions {
+  readonly file: string;
+  readonly restaurant?: string | undefined;
+  readonly restaurantColumn?: string | undefined;
+  readonly create: boolean;
+  readonly dateColumn: string;
+  readonly dateFormat: string;
+  readonly zone?: string | undefined;
+  readonly cutoff?: string | undefined;
+  readonly amountColumn?: string | undefined;
+  readonly quantityColumn?: string | undefined;
+  readonly priceColumn?: string | undefined;
+  readonly currency?: string | undefined;
+  readonly decimalComma: boolean;
+  readonly delimiter: string;
+  readonly encoding: "utf-8" | "latin-1";
+  readonly skipBad?: string | undefined;
+}
+
+/** Records the sales of a file. Ctrl-C records nothing: all of it is one transaction. */
+export async function importFile(terminal: Terminal, options: ImportFileOptions): Promise<Answer> {
+  const request = requestOf(options);
+  const config = loadConfig();
+  using interrupt = watchInterrupt();
+  await using database = await connectDatabase({
+    config,
+    verb: "import",
+    logger: openLogger(terminal, config),
+    patient: true,
+  });
+  await assertSchemaCompatible(database);
+  const progress = startProgress(terminal, { label: "kB read" });
+  try {
+    const result = await importSales(database, {
+      ...request,
+      signal: interrupt.signal,
+      onProgress: ({ bytesRead, bytesTotal }) =>
+        progress.update(kilobytes(bytesRead), bytesTotal === undefined ? undefined : kilobytes(bytesTotal)),
+    });
+    progress.stop();
+    return answer({
+      inOrder: result.outcome === "duplicate" || result.skipped === 0,
+      document: { file: options.file, ...result },
+      text: resultText(options, result),
+    });
+  } catch (error) {
+    progress.stop();
+    interrupt.signal.throwIfAborted();
+    noteBadLines(terminal, error);
+    throw error;
+  }
+}
+
+/** The options in the words of packages/sales, contradictions refused. */
+function requestOf(options: ImportFileOptions): ImportOptions {
+  const { file, create, dateColumn, dateFormat, decimalComma, delimiter, encoding } = options;
+  const { zone, cutoff, currency, skipBad } = options;
+  return {
+    file,
+    restaurant: restaurantOf(options),
+    date: { column: dateColumn, format: dateFormat },
+    amount: amountOf(options),
+    create,
+    decimalComma,
+    delimiter: delimiterFrom(delimiter),
+    encoding,
+    maxBadLines: badLinesShown,
+    ...(zone !== undefined && { zone }),
+    ...(cutoff !== undefined && { cutoff }),
+    ...(currency !== undefined && { currency }),
+    ...(skipBad !== undefined && { skipBad }),
+  };
+}
+
+function restaurantOf({ restaurant, restaurantColumn }: ImportFileOptions): ImportOptions["restaurant"] {
+  if (restaurant !== undefined && restaurantColumn === undefined) return { id: restaurant };
+  if (restaurant === undefined && restaurantColumn !== undefined) return { column: restaurantColumn };
+  throw new UsageFault(
+    "whose sales these are: say either --restaurant or --restaurant-column; see nightwriter import --help",
+  );
+}
+
+function amountOf({ amountColumn, quantityColumn, priceColumn }: ImportFileOptions): ImportOptions["amount"] {
+  if (quantityColumn === undefined && priceColumn === undefined) return { column: amountColumn ?? "amount" };
+  if (amountColumn === undefined && quantityColumn !== undefined && priceColumn !== undefined) {
+    return { quantityColumn, priceColumn };
+  }
+  throw new UsageFault("how much was sold: say either --amount-column, or both --quantity-column and --price-column");
+}
+
+function kilobytes(bytes: number): number {
+  return Math.round(bytes / 1_000);
+}
+
+function resultText({ file, skipBad }: ImportFileOptions, result: ImportResult): string {
+  const name = basename(file);
+  if (result.outcome === "duplicate") {
+    return `${name}: was imported before, on ${result.importedAt.toString({ smallestUnit: "second" })} as ${result.name}; nothing was changed`;
+  }
+  const { lines, knownLines, skipped, restaurantsCreated, sums, businessDates } = result;
+  const [first] = businessDates;
+  const last = businessDates.at(-1);
+  const texts = [`${name}: ${plural(lines, "sale")} recorded, ${amounts(sums)}`];
+  if (knownLines > 0) texts.push(`the first ${plural(knownLines, "line")} were recorded before`);
+  if (first !== undefined && last !== undefined) {
+    texts.push(`${plural(businessDates.length, "business date")} from ${first.toString()} to ${last.toString()}`);
+  }
+  if (restaurantsCreated > 0) texts.push(`${plural(restaurantsCreated, "restaurant")} recorded`);
+  if (skipped > 0) {
+    texts.push(`${plural(skipped, "bad line")} written to ${skipBad ?? ""}:`, badLinesTable(result.badLines));
+    if (skipped > result.badLines.length) texts.push(`and ${formatCount(skipped - result.badLines.length)} more`);
+  }
+  return texts.join("\n");
+}
+
+function amounts(sums: ReadonlyMap<string, bigint>): string {
+  if (sums.size === 0) return "nothing sold";
+  return Array.from(sums, ([currency, minor]) => formatMoney(minor, currency)).join(", ");
+}

@@ -1,0 +1,37 @@
+import { systemClock } from "@nightwriter/core";
+import { verify } from "@nightwriter/ledger";
+import { type Answer, answer } from "../answer.ts";
+import { assertInOrder } from "../arguments/business-date.ts";
+import { openInstallation } from "../installation.ts";
+import { startProgress } from "../output/progress.ts";
+import { currenciesOf } from "../restaurants.ts";
+import type { Terminal } from "../terminal.ts";
+import { reportText } from "../verification/report-text.ts";
+
+export interface VerifyLedgerOptions {
+  readonly from?: Temporal.PlainDate | undefined;
+  readonly to?: Temporal.PlainDate | undefined;
+  readonly job: string;
+}
+
+/** Proves the ledger. What is outstanding is told and does not stand against it. */
+export async function verifyLedger(terminal: Terminal, { from, to, job }: VerifyLedgerOptions): Promise<Answer> {
+  if (from !== undefined && to !== undefined) assertInOrder(from, to);
+  await using installation = await openInstallation(terminal, { verb: "verify", jobName: job, patient: true });
+  const progress = startProgress(terminal, { label: "steps done" });
+  try {
+    const report = await verify(installation.database, installation.job, {
+      ...(from !== undefined && { from }),
+      ...(to !== undefined && { to }),
+      now: systemClock.now(),
+      onProgress: ({ done, of }) => progress.update(done, of),
+    });
+    progress.stop();
+    const keys = [...report.outstanding, ...report.rules.flatMap(({ violations }) => violations)].map(({ key }) => key);
+    const currencies = await currenciesOf(installation.database, [...new Set(keys)]);
+    return answer({ inOrder: report.clean, document: report, text: reportText(report, currencies) });
+  } catch (error) {
+    progress.stop();
+    throw error;
+  }
+}

@@ -1,0 +1,111 @@
+/** A verification for people: what was proved, what is wrong, what is still to come. */
+import type { Outstanding, RuleReport, VerifyReport, Violation } from "@nightwriter/ledger";
+import { formatCount, formatDuration, formatInstant, plural } from "../output/format.ts";
+import { formatMoney } from "../output/money.ts";
+import { renderTable } from "../output/table.ts";
+
+/** Currencies by key, as far as they are known. */
+export type Currencies = ReadonlyMap<string, string>;
+
+/** The whole report. */
+export function reportText(report: VerifyReport, currencies: Currencies): string {
+  const parts = [
+    rulesTable(report.rules),
+    ...report.rules.flatMap((rule) => violationsText(rule, currencies)),
+    outstandingText(report, currencies),
+    epochsText(report),
+    verdict(report),
+  ];
+  return parts.filter((part) => part !== "").join("\n\n");
+}
+
+const marks = { holds: "ok", violated: "VIOLATED", "not applicable": "n/a" } as const;
+
+function rulesTable(rules: readonly RuleReport[]): string {
+  return renderTable(
+    [{ title: "" }, { title: "rule" }, { title: "what it says" }],
+    rules.map(({ status, rule, claim }) => [marks[status], rule, claim]),
+  );
+}
+
+function violationsText({ rule, violationCount, violations }: RuleReport, currencies: Currencies): string[] {
+  if (violationCount === 0) return [];
+  const table = renderTable(
+    [
+      { title: "key" },
+      { title: "date" },
+      { title: "run", align: "right" },
+      { title: "version", align: "right" },
+      { title: "what" },
+      { title: "is", align: "right" },
+      { title: "should be", align: "right" },
+    ],
+    violations.map((violation) => [
+      violation.key,
+      violation.businessDate?.toString() ?? "",
+      violation.runId?.toString() ?? "",
+      violation.version?.toString() ?? "",
+      violation.measure,
+      measured(violation, violation.actual, currencies),
+      measured(violation, violation.expected, currencies),
+    ]),
+  );
+  const more = violationCount - violations.length;
+  const heading = `${rule}: ${plural(violationCount, "violation")}`;
+  return [more === 0 ? `${heading}\n${table}` : `${heading}\n${table}\nand ${formatCount(more)} more`];
+}
+
+/** Amounts as money, everything else as it is. */
+function measured({ key, measure }: Violation, value: bigint | undefined, currencies: Currencies): string {
+  if (value === undefined) return "none";
+  const isAmount = measure.endsWith("_minor") || measure === "total_after";
+  return isAmount ? formatMoney(value, currencies.get(key) ?? "") : value.toString();
+}
+
+function outstandingText({ outstanding, outstandingSums }: VerifyReport, currencies: Currencies): string {
+  if (outstandingSums.length === 0) return "";
+  const counts = outstandingSums.map(({ reason, pairCount }) => `${formatCount(pairCount)} ${reason}`).join(", ");
+  const table = renderTable(
+    [
+      { title: "reason" },
+      { title: "key" },
+      { title: "date" },
+      { title: "run", align: "right" },
+      { title: "still to be added", align: "right" },
+      { title: "age", align: "right" },
+    ],
+    outstanding.map((pair) => outstandingRow(pair, currencies)),
+  );
+  const more = outstandingSums.reduce((sum, { pairCount }) => sum + pairCount, 0) - outstanding.length;
+  const text = `outstanding, which is no violation: ${counts}\n${table}`;
+  return more > 0 ? `${text}\nand ${formatCount(more)} more` : text;
+}
+
+function outstandingRow(
+  { reason, key, businessDate, runId, amountMinor, age }: Outstanding,
+  currencies: Currencies,
+): string[] {
+  return [
+    reason,
+    key,
+    businessDate.toString(),
+    runId?.toString() ?? "",
+    formatMoney(amountMinor, currencies.get(key) ?? ""),
+    age === undefined ? "" : formatDuration(age.total("milliseconds")),
+  ];
+}
+
+/** Said only when there was a change: ids of different clusters cannot be compared, and somebody restored a dump. */
+function epochsText({ epochs }: VerifyReport): string {
+  if (epochs.length < 2) return "";
+  const [first, ...later] = epochs;
+  const changes = later.map(({ epoch, startedAt }) => `epoch ${epoch} since ${formatInstant(startedAt)}`);
+  const since = first === undefined ? "" : `epoch ${first.epoch} since ${formatInstant(first.startedAt)}, `;
+  return `the data was moved to another cluster: ${since}${changes.join(", ")}`;
+}
+
+function verdict({ clean, entryCount, keyCount, rules, durationMs }: VerifyReport): string {
+  const broken = rules.filter(({ status }) => status === "violated").length;
+  const result = clean ? "every rule holds" : `${plural(broken, "rule is", "rules are")} violated`;
+  return `${plural(entryCount, "entry", "entries")} of ${plural(keyCount, "key")} verified in ${formatDuration(durationMs)}: ${result}`;
+}
