@@ -63,7 +63,11 @@ export function openDatabase(options: DatabaseOptions): Database {
       client.release(failure);
     }
   };
-  const close = (): Promise<void> => db.destroy();
+  // Kysely ends the pool only if a query went through it.
+  const close = async (): Promise<void> => {
+    await db.destroy();
+    if (!pool.ending) await pool.end();
+  };
   return {
     db,
     session,
