@@ -1,0 +1,109 @@
+import { utc } from "@date-fns/utc";
+import { format as formatDate, parse } from "date-fns";
+import fc from "fast-check";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { compileDateFormat } from "./date-format.ts";
+
+function iso(format: string, text: string): string | undefined {
+  const ms = compileDateFormat(format).read(text);
+  return ms === undefined ? undefined : new Date(ms).toISOString().slice(0, 16);
+}
+
+describe("compileDateFormat", () => {
+  it.each([
+    ["dd/MM/yyyy HH:mm", "03/08/2019 20:25", "2019-08-03T20:25"],
+    ["dd/MM/yy HH:mm", "03/08/19 20:25", "2019-08-03T20:25"],
+    ["dd/MM/yy HH:mm", "03/08/69 20:25", "1969-08-03T20:25"],
+    ["dd/MM/yy HH:mm", "03/08/68 20:25", "2068-08-03T20:25"],
+    ["MM/dd/yyyy hh:mm a", "08/03/2019 08:25 PM", "2019-08-03T20:25"],
+    ["yyyy-MM-dd'T'HH:mm:ss", "2019-08-03T20:25:59", "2019-08-03T20:25"],
+    ["HH:mm dd.MM.yyyy", "20:25 03.08.2019", "2019-08-03T20:25"],
+    ["d MMM yyyy, HH:mm", "3 Aug 2019, 20:25", "2019-08-03T20:25"],
+    ["d MMMM yyyy 'at' HH:mm", "3 August 2019 at 20:25", "2019-08-03T20:25"],
+    ["yyyyMMddHHmm", "201908032025", "2019-08-03T20:25"],
+    ["yyyy-MM-dd", "2019-08-03", "2019-08-03T00:00"],
+    ["dd/MM/yyyy HH:mm", " 29/02/2020 00:00 ", "2020-02-29T00:00"],
+  ])("reads %s from %s as %s", (format, text, expected) => {
+    expect(iso(format, text)).toBe(expected);
+  });
+
+  it.each([
+    ["dd/MM/yyyy HH:mm", "31/02/2019 12:00"],
+    ["dd/MM/yyyy HH:mm", "29/02/2019 12:00"],
+    ["dd/MM/yyyy HH:mm", "03/13/2019 12:00"],
+    ["dd/MM/yyyy HH:mm", "03/08/2019 24:00"],
+    ["dd/MM/yyyy HH:mm", "03/08/2019 12:60"],
+    ["dd/MM/yyyy HH:mm", "03/08/19 12:00"],
+    ["dd/MM/yyyy HH:mm", "03/08/2019"],
+    ["dd/MM/yyyy HH:mm", "03/08/2019 12:00 x"],
+    ["dd/MM/yyyy HH:mm", "3 Aug 2019 12:00"],
+    ["dd/MM/yyyy HH:mm", ""],
+    ["dd/MM/yyyy HH:mm", "1".repeat(1_000)],
+    ["yyyy-MM-dd", "1899-12-31"],
+    ["yyyy-MM-dd", "2200-01-01"],
+  ])("finds no date as %s in %s", (format, text) => {
+    expect(iso(format, text)).toBeUndefined();
+  });
+
+  it.each([
+    ["dd/mm/yyyy", "does not say year, month and day"],
+    ["dd/MM HH:mm", "does not say year, month and day"],
+    ["MM/yyyy", "does not say year, month and day"],
+    ["dd/MM/yyyy hh:mm", "does not say the hour"],
+    ["DD/MM/YYYY", "is no Unicode date format"],
+    ["foo", "is no Unicode date format"],
+    ["", "is no Unicode date format"],
+  ])("refuses the format %s, which %s", (format, fact) => {
+    expect(() => compileDateFormat(format)).toThrow(
+      expect.objectContaining({ code: "date_format_invalid", message: expect.stringContaining(fact) as string }),
+    );
+  });
+
+  it("knows whether there is a time, and whether it names an instant", () => {
+    expect(compileDateFormat("yyyy-MM-dd")).toMatchObject({ hasTime: false, isInstant: false });
+    expect(compileDateFormat("yyyy-MM-dd HH:mm")).toMatchObject({ hasTime: true, isInstant: false });
+    expect(compileDateFormat("yyyy-MM-dd'T'HH:mm:ssXXX")).toMatchObject({ hasTime: true, isInstant: true });
+  });
+
+  it("reads an instant in UTC", () => {
+    expect(iso("yyyy-MM-dd'T'HH:mmXXX", "2019-08-03T20:25+01:00")).toBe("2019-08-03T19:25");
+    expect(iso("yyyy-MM-dd'T'HH:mmXXX", "2019-08-03T20:25Z")).toBe("2019-08-03T20:25");
+  });
+
+  it("reads in parts what date-fns reads as a whole", () => {
+    const formats = fc.constantFrom(
+      "dd/MM/yyyy HH:mm",
+      "dd/MM/yy HH:mm:ss",
+      "hh:mm a dd/MM/yyyy",
+      "yyyy-MM-dd'T'HH:mm:ss.SSS",
+      "EEE d MMM yyyy HH:mm",
+      "yyyyMMdd HHmm",
+    );
+    const instants = fc.integer({ min: Date.UTC(1970, 0, 1), max: Date.UTC(2068, 0, 1) });
+    fc.assert(
+      fc.property(formats, instants, (format, ms) => {
+        const text = formatDate(utc(ms), format, { in: utc });
+        const whole = parse(text, format, utc(Date.UTC(2019, 0, 1)), { in: utc }).getTime();
+        expect(compileDateFormat(format).read(text)).toBe(whole);
+      }),
+    );
+  });
+});
+
+describe.each([
+  ["Europe/London", "31/03/2019 01:30", "2019-03-31T01:30"],
+  ["America/Sao_Paulo", "04/11/2018 00:30", "2018-11-04T00:30"],
+  ["Pacific/Apia", "30/12/2011 12:00", "2011-12-30T12:00"],
+])("compileDateFormat on a machine in %s", (zone, skipped, expected) => {
+  beforeEach(() => void vi.stubEnv("TZ", zone));
+  afterEach(() => void vi.unstubAllEnvs());
+
+  it(`reads ${skipped}, which that zone's clocks skipped`, () => {
+    // The machine's own dates cannot hold it.
+    expect(formatDate(parse(skipped, "dd/MM/yyyy HH:mm", new Date(2019, 0, 1)), "yyyy-MM-dd'T'HH:mm")).not.toBe(
+      expected,
+    );
+    expect(iso("dd/MM/yyyy HH:mm", skipped)).toBe(expected);
+    expect(iso("yyyy-MM-dd", expected.slice(0, 10))).toBe(`${expected.slice(0, 10)}T00:00`);
+  });
+});

@@ -1,0 +1,42 @@
+import { describe, expect, it } from "vitest";
+import { findColumns, hasColumn } from "./header.ts";
+
+const header = ["Order ID", " ORDER DATE ", "Quantity", "quantity", "Größe"];
+
+describe("findColumns", () => {
+  it("finds names whatever their case and the blanks around them, in the order asked for", () => {
+    expect(findColumns(header, ["GRÖSSE".replace("SS", "ß"), "order date", "ORDER ID"], "x.csv")).toEqual([4, 1, 0]);
+  });
+
+  it("prefers the one spelling that is exactly the same", () => {
+    expect(findColumns(header, ["quantity"], "x.csv")).toEqual([3]);
+  });
+
+  it("refuses a name that means two columns", () => {
+    expect(() => findColumns(header, ["QUANTITY"], "x.csv")).toThrow(
+      expect.objectContaining({
+        code: "column_ambiguous",
+        message: 'x.csv: has 2 columns "QUANTITY"; rename one of them',
+      }),
+    );
+  });
+
+  it("answers a missing column with the columns that there are", () => {
+    expect(() => findColumns(header, ["Price"], "x.csv")).toThrow(
+      expect.objectContaining({
+        code: "column_missing",
+        message: 'x.csv: has no column "Price"; it has "Order ID", "ORDER DATE", "Quantity", "quantity", "Größe"',
+      }),
+    );
+  });
+
+  it("suspects the delimiter when all is one column", () => {
+    expect(() => findColumns(["a;b;c"], ["b"], "x.csv")).toThrow('is the delimiter ";"?');
+  });
+});
+
+describe("hasColumn", () => {
+  it("matches as findColumns does", () => {
+    expect([hasColumn(header, "order date"), hasColumn(header, "date")]).toEqual([true, false]);
+  });
+});

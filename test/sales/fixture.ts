@@ -1,0 +1,94 @@
+/** Files to import, and what the database says afterwards. */
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Database } from "@nightwriter/database";
+import { type ImportOptions, type ImportResult, importSales } from "@nightwriter/sales";
+
+export interface Folder extends AsyncDisposable {
+  /** The path of a file of this name, whether there is one or not. */
+  path(name: string): string;
+  write(name: string, content: string | Buffer): Promise<string>;
+}
+
+export async function temporaryFolder(): Promise<Folder> {
+  const folder = await mkdtemp(join(tmpdir(), "nightwriter-sales-"));
+  const path = (name: string): string => join(folder, name);
+  return {
+    path,
+    async write(name, content) {
+      await writeFile(path(name), content);
+      return path(name);
+    },
+    [Symbol.asyncDispose]: () => rm(folder, { recursive: true }),
+  };
+}
+
+export function takeaway(name: string): string {
+  return join(import.meta.dirname, "../fixtures/takeaway", `${name}.csv.gz`);
+}
+
+/** Soho's sales in pounds, with the columns `date` and `amount`, unless told otherwise. */
+export function optionsOf(file: string, options: Partial<ImportOptions> = {}): ImportOptions {
+  return {
+    file,
+    restaurant: { id: "soho" },
+    date: { column: "date", format: "dd/MM/yyyy HH:mm" },
+    amount: { column: "amount" },
+    zone: "Europe/London",
+    currency: "GBP",
+    ...options,
+  };
+}
+
+type Imported = Extract<ImportResult, { outcome: "imported" }>;
+
+/** Imports, and insists that it was not a duplicate. */
+export async function importNew(database: Database, options: ImportOptions): Promise<Imported> {
+  const result = await importSales(database, options);
+  if (result.outcome !== "imported") throw new Error(`${options.file} was imported before`);
+  return result;
+}
+
+export interface Sale {
+  readonly restaurant: string;
+  readonly date: string;
+  readonly source: string;
+  readonly line: number;
+  readonly minor: number;
+}
+
+/** Every recorded sale, by source and line. */
+export async function sales({ db }: Database): Promise<Sale[]> {
+  const rows = await db.selectFrom("sales.sale").selectAll().orderBy("source").orderBy("source_line").execute();
+  return rows.map((row) => ({
+    restaurant: row.restaurant_id,
+    date: row.business_date,
+    source: row.source,
+    line: Number(row.source_line),
+    minor: Number(row.amount_minor),
+  }));
+}
+
+/** Each sale as "line date minor", without its source. */
+export async function saleLines(database: Database): Promise<string[]> {
+  return (await sales(database)).map(({ line, date, minor }) => `${line} ${date} ${minor}`);
+}
+
+/** How many rows there are of what an import makes: nothing is the proof of a refused one. */
+export async function rowCounts({ db }: Database): Promise<{ sales: number; files: number; restaurants: number }> {
+  const count = async (table: "sales.sale" | "sales.import_file" | "sales.restaurant"): Promise<number> => {
+    const row = await db
+      .selectFrom(table)
+      .select((eb) => eb.fn.countAll<bigint>().as("count"))
+      .executeTakeFirstOrThrow();
+    return Number(row.count);
+  };
+  return {
+    sales: await count("sales.sale"),
+    files: await count("sales.import_file"),
+    restaurants: await count("sales.restaurant"),
+  };
+}
+
+export const nothing: { sales: number; files: number; restaurants: number } = { sales: 0, files: 0, restaurants: 0 };
