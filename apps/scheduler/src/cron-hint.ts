@@ -1,0 +1,45 @@
+/**
+ * The tick: a hint that a night is due, and nothing more. node-cron leaves a tick out on the night when clocks go forward over it,
+ * and never runs one that it missed; whatever it does, the catch-up has the last word.
+ */
+import { businessDateOf } from "@nightwriter/schedule";
+import { schedule } from "node-cron";
+import type { Duty } from "./duty.ts";
+
+export interface CronHint {
+  /** No more ticks; waits for the night that one is at work at. */
+  stop(): Promise<void>;
+}
+
+/** Calls `run` with the business date whose night is due, at each tick of the job's cron in its zone. `run` must not reject. */
+export function startCronHint(
+  { job, logger }: Duty,
+  run: (businessDate: Temporal.PlainDate) => Promise<void>,
+): CronHint {
+  const { cron, timeZone } = job.definition;
+  let underWay: Promise<void> = Promise.resolve();
+  const task = schedule(
+    cron,
+    async ({ date }) => {
+      // The tick's own date: the handler may be called a little before or after it.
+      const businessDate = businessDateOf(job, date.toTemporalInstant());
+      if (businessDate !== undefined) await (underWay = run(businessDate));
+    },
+    {
+      timezone: timeZone,
+      noOverlap: true,
+      logger: {
+        debug: (message) => logger.debug({ cron }, String(message)),
+        info: (message) => logger.info({ cron }, message),
+        warn: (message) => logger.warn({ cron }, message),
+        error: (message, error) => logger.error({ cron, err: error ?? message }, "cron hint failed"),
+      },
+    },
+  );
+  return {
+    async stop() {
+      await task.destroy();
+      await underWay;
+    },
+  };
+}

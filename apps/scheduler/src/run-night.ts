@@ -1,0 +1,18 @@
+import { enqueueDue, ensureNightlyRun } from "@nightwriter/run";
+import type { Duty } from "./duty.ts";
+
+/**
+ * Afterwards the night exists, is planned, and what is due of it is in the queue. The hint and the catch-up both call it, in as
+ * many schedulers as there are; all but the first find little to do. Killed after the plan, it leaves items that are due and
+ * not in the queue, for anybody's reconcile loop to find.
+ */
+export async function runNight(
+  { job, database, planner, queues, logger }: Duty,
+  businessDate: Temporal.PlainDate,
+): Promise<void> {
+  const { run, created, planned } = await ensureNightlyRun(planner, job, businessDate);
+  const night = { run: run.id, businessDate: businessDate.toString() };
+  logger.info({ ...night, created, planned }, "night planned");
+  const enqueued = await enqueueDue({ database, job, queues }, run);
+  logger.info({ ...night, enqueued }, "night enqueued");
+}
