@@ -1,0 +1,154 @@
+import type { Schema } from "@nightwriter/database";
+import { parkItems } from "@nightwriter/ledger";
+import { countDue, ensureRequestedRun, finishRuns, lockPlanning, runStatus } from "@nightwriter/run";
+import { recordSales } from "@nightwriter/testkit";
+import { type Kysely, sql } from "kysely";
+import { describe, expect, it } from "vitest";
+import { allDue, setItemStatus, testJob } from "./ledger-of-runs.ts";
+
+const date = "2026-03-14";
+const businessDate = Temporal.PlainDate.from(date);
+
+describe("runStatus", () => {
+  it("counts each item once: applied, due, paused, parked or cancelled", async () => {
+    await using night = await testJob({ restaurants: 6 });
+    await recordSales(night.db, [
+      { restaurant: "r0001", businessDate: date, amountMinor: 120 },
+      { restaurant: "r0002", businessDate: date, amountMinor: -20 },
+    ]);
+    const { run } = await night.plan(date);
+    await night.applyDue(["r0001", "r0002"]);
+    await setItemStatus(night.db, run.id, { key: "r0003", status: "parked" });
+    await setItemStatus(night.db, run.id, { key: "r0004", status: "cancelled" });
+    await night.db
+      .updateTable("nightwriter.key_total")
+      .set({ paused_at: new Date() })
+      .where("key", "=", "r0005")
+      .execute();
+
+    const [status, ...others] = await runStatus(night.database, night.job, { businessDate });
+    expect(others).toEqual([]);
+    const { total, applied, due, paused, parked, cancelled, deltaMinor } = status ?? {};
+    expect({ total, applied, due, paused, parked, cancelled, deltaMinor }).toEqual({
+      total: 6,
+      applied: 2,
+      due: 1,
+      paused: 1,
+      parked: 1,
+      cancelled: 1,
+      deltaMinor: 100n,
+    });
+    expect(status?.parkedItems).toMatchObject([{ key: "r0003", businessDate: date, reason: undefined }]);
+    expect((await allDue(night.database, night.job)).map(({ key }) => key)).toEqual(["r0006"]);
+    expect(await countDue(night.database, night.job)).toEqual(new Map([[expect.any(Number), 1]]));
+  });
+
+  it("counts what a cancelled run had not applied as cancelled", async () => {
+    await using night = await testJob();
+    const { run } = await night.plan(date);
+    await night.applyDue(["r0001"]);
+    await night.db.updateTable("nightwriter.run").set({ cancelled_at: new Date() }).where("id", "=", run.id).execute();
+    const [status] = await runStatus(night.database, night.job, { runId: run.id });
+    expect(status).toMatchObject({ total: 2, applied: 1, cancelled: 1, due: 0 });
+    expect(await allDue(night.database, night.job)).toEqual([]);
+  });
+
+  it("has every run of the date, oldest first, and a rate once there is one", async () => {
+    await using night = await testJob();
+    await night.plan(date);
+    await night.applyDue();
+    await ensureRequestedRun(night.database, night.job, { kind: "rerun", businessDate, requestId: "again" });
+    const statuses = await runStatus(night.database, night.job, { businessDate });
+    expect(statuses.map(({ run, applied, due }) => [run.kind, applied, due])).toEqual([
+      ["nightly", 2, 0],
+      ["rerun", 0, 2],
+    ]);
+    const [nightly, rerun] = statuses;
+    expect(nightly?.appliedPerSecond).toBeGreaterThan(0);
+    expect(rerun).toMatchObject({ appliedPerSecond: undefined, firstAppliedAt: undefined, lastAppliedAt: undefined });
+  });
+
+  it("lists parked items with their error, up to the limit, and counts all", async () => {
+    await using night = await testJob({ restaurants: 5 });
+    const { run } = await night.plan(date);
+    await parkItems(
+      night.database,
+      night.keys.map((key) => ({
+        item: { runId: run.id, key, businessDate: date },
+        outcome: { outcome: "parked", sqlstate: "22003", reason: `${key} is out of range` },
+      })),
+      { fencingToken: 1n, worker: "test" },
+    );
+    const [status] = await runStatus(night.database, night.job, { businessDate, parkedLimit: 2 });
+    expect(status?.parked).toBe(5);
+    expect(status?.parkedItems).toMatchObject([
+      { key: "r0001", sqlstate: "22003", reason: "r0001 is out of range" },
+      { key: "r0002", sqlstate: "22003" },
+    ]);
+  });
+
+  it("is empty for a date without runs", async () => {
+    await using night = await testJob();
+    expect(await runStatus(night.database, night.job, { businessDate })).toEqual([]);
+  });
+});
+
+describe("finishRuns", () => {
+  it("finishes a run when every item is applied, parked or cancelled, and says so once", async () => {
+    await using night = await testJob({ restaurants: 3 });
+    const { run } = await night.plan(date);
+    await night.applyDue(["r0001"]);
+    expect(await finishRuns(night.database, night.job)).toEqual([]);
+    await setItemStatus(night.db, run.id, { key: "r0002", status: "parked" });
+    await setItemStatus(night.db, run.id, { key: "r0003", status: "cancelled" });
+    expect(await finishRuns(night.database, night.job)).toMatchObject([{ id: run.id, finishedAt: expect.anything() }]);
+    expect(await finishRuns(night.database, night.job)).toEqual([]);
+  });
+
+  it("keeps a run with a paused key unfinished", async () => {
+    await using night = await testJob();
+    await night.plan(date);
+    await night.db
+      .updateTable("nightwriter.key_total")
+      .set({ paused_at: new Date() })
+      .where("key", "=", "r0002")
+      .execute();
+    await night.applyDue();
+    expect(await finishRuns(night.database, night.job)).toEqual([]);
+  });
+
+  it("finishes a run without items, and none that is cancelled", async () => {
+    await using night = await testJob({ restaurants: 0 });
+    await night.plan(date);
+    const { run } = await night.plan("2026-03-15");
+    await night.db.updateTable("nightwriter.run").set({ cancelled_at: new Date() }).where("id", "=", run.id).execute();
+    expect((await finishRuns(night.database, night.job)).map((each) => each.businessDate.toString())).toEqual([date]);
+  });
+
+  it("does not finish a run under a planner that is adding to it", async () => {
+    await using night = await testJob();
+    const { run } = await night.plan(date);
+    await night.applyDue();
+    const finished = await night.db.transaction().execute(async (transaction) => {
+      await lockPlanning(transaction, night.job.id);
+      const finishing = finishRuns(night.database, night.job);
+      await Promise.race([advisoryWaiter(transaction), finishing]);
+      await transaction
+        .insertInto("nightwriter.run_item")
+        .values({ run_id: run.id, business_date: "2026-03-13", key: "r0001", partition: 0 })
+        .execute();
+      return { finishing };
+    });
+    expect(await finished.finishing).toEqual([]);
+  });
+});
+
+/** Resolves when somebody waits for an advisory lock. */
+async function advisoryWaiter(db: Kysely<Schema>): Promise<void> {
+  for (;;) {
+    const { rows } = await sql`
+      select from pg_locks where locktype = 'advisory' and not granted
+        and database = (select oid from pg_database where datname = current_database())`.execute(db);
+    if (rows.length > 0) return;
+  }
+}
