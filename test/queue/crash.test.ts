@@ -10,7 +10,7 @@ const slackMs = 5_000;
 
 /** A consumer in a process of its own that has every item in flight when this resolves. */
 async function holdAll(url: string, prefix: string): Promise<Awaited<ReturnType<typeof spawnApp>>> {
-  const holder = await spawnApp("test/queue/hold.ts", {}, { args: [url, prefix, String(items.length)] });
+  const holder = await spawnApp("test/queue/programs/hold.ts", {}, { args: [url, prefix, String(items.length)] });
   await holder.waitForLog(({ msg, held }) => msg === "held" && held === items.length, promisedMs + slackMs);
   return holder;
 }

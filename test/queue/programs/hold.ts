@@ -1,7 +1,7 @@
 /** A process that takes items and never settles them, until it is killed: `hold.ts URL PREFIX CONCURRENCY`. */
 import { createLogger } from "@nightwriter/observability";
 import { connectQueues } from "@nightwriter/queue";
-import { job } from "./fixture.ts";
+import { job } from "../fixture.ts";
 
 const [url = "", prefix = "", concurrency = ""] = process.argv.slice(2);
 const logger = createLogger({ name: "hold", pretty: false });
