@@ -7,10 +7,18 @@
  * Everything is read in UTC, so that the zone of the machine cannot swallow an hour: what comes out is the wall time as
  * if the wall stood in Greenwich, in milliseconds.
  */
-import { utc } from "@date-fns/utc";
-import { format as formatDate, parse } from "date-fns";
+import { createRequire } from "node:module";
+import type * as dateFnsUtc from "@date-fns/utc";
+import type * as dateFns from "date-fns";
 import { ImportFault } from "./import-fault.ts";
 import { remember } from "./remember.ts";
+
+// As CommonJS: as ES modules, each of date-fns' hundreds of files has Node read its package.json of 200 kB, which takes every
+// process that can reach this file seconds of its start.
+const require = createRequire(import.meta.url);
+const { utc } = require("@date-fns/utc/utc") as Pick<typeof dateFnsUtc, "utc">;
+const { format: formatDate } = require("date-fns/format") as Pick<typeof dateFns, "format">;
+const { parse } = require("date-fns/parse") as Pick<typeof dateFns, "parse">;
 
 export interface DateFormat {
   readonly text: string;
