@@ -74,7 +74,7 @@ export async function plan(
   return items;
 }
 
-export async function apply(night: Night, items: readonly Item[], term = night.term): Promise<ItemOutcome[]> {
+export async function apply(night: Night, items: readonly Item[], term: Term = night.term): Promise<ItemOutcome[]> {
   const { test, job } = night;
   return applyItems({ database: test.database, job, term, worker: "test", logger: silentLogger }, items);
 }
@@ -96,7 +96,7 @@ export function writeText({ test, job }: Night, ...replacements: readonly (reado
 /** Runs a write's text on a session, with the parameters of the shipped statement. */
 export async function write(
   night: Night,
-  { session, items, text = writeText(night) }: { session: Session; items: readonly Item[]; text?: string },
+  { session, items, text }: { session: Session; items: readonly Item[]; text?: string },
 ): Promise<WrittenRow[]> {
   const { parameters } = guardedWrite(night.test.db, night.job).bind({
     runIds: items.map((item) => item.runId),
@@ -108,7 +108,7 @@ export async function write(
     nonce: night.term.nonce,
     worker: "test",
   });
-  return session.query<WrittenRow>(text, parameters);
+  return session.query<WrittenRow>(text ?? writeText(night), parameters);
 }
 
 /** Waits until `count` statements of this database wait for a lock: then a race stands as it was arranged. */
@@ -129,7 +129,7 @@ export interface Books {
 }
 
 /** What the tables say of a key. */
-export async function books({ test: { db }, job, keys }: Night, key = keys[0] ?? ""): Promise<Books> {
+export async function books({ test: { db }, job, keys }: Night, key: string = keys[0] ?? ""): Promise<Books> {
   const row = await db
     .selectFrom("nightwriter.key_total")
     .select(["total_minor", "version"])

@@ -10,7 +10,7 @@ import { type CompiledQuery, Kysely, PostgresDialect } from "kysely";
 import pg from "pg";
 import { driverTypes } from "./driver-types.ts";
 import type { Schema } from "./schema.ts";
-import { type Session, sessionOf } from "./session.ts";
+import { type Answer, type Session, sessionOf } from "./session.ts";
 import { sqlFault } from "./sql-fault.ts";
 import type { NamedQuery } from "./statement.ts";
 
@@ -28,13 +28,6 @@ export interface DatabaseOptions {
   /** Milliseconds the client waits for any answer. Default: statementTimeoutMs + 5,000; 0 when that is 0. */
   readonly queryTimeoutMs?: number;
   readonly logger?: Logger;
-}
-
-/** What a statement answered, with the warnings that came along. */
-export interface Answer<Row> {
-  readonly rows: Row[];
-  /** SQLSTATEs of the warnings, 01000 "canceling wait for synchronous replication" among them. */
-  readonly warnings: readonly string[];
 }
 
 export interface Database extends AsyncDisposable {

@@ -3,9 +3,15 @@ import type { Writable } from "node:stream";
 import type { CompiledQuery } from "kysely";
 import type pg from "pg";
 import { from } from "pg-copy-streams";
-import type { Answer } from "./open-database.ts";
 import { sqlFault } from "./sql-fault.ts";
 import type { NamedQuery } from "./statement.ts";
+
+/** What a statement answered, with the warnings that came along. */
+export interface Answer<Row> {
+  readonly rows: Row[];
+  /** SQLSTATEs of the warnings, 01000 "canceling wait for synchronous replication" among them. */
+  readonly warnings: readonly string[];
+}
 
 export interface Session {
   run<Row>(query: CompiledQuery<Row> | NamedQuery<Row>): Promise<Answer<Row>>;
