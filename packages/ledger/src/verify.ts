@@ -24,6 +24,11 @@ export interface VerifyOptions {
   readonly now: Temporal.Instant;
   /** Violations of a rule, and outstanding pairs of a reason, that are listed. All are counted. Default: 100. */
   readonly listed?: number;
+  /**
+   * Pairs that are no plain case are looked at one by one, if they are not more than these; else everything is. It decides how long
+   * it takes, not what is found. Default: 100,000.
+   */
+  readonly namedPairs?: number;
   /** Called as each step ends. */
   readonly onProgress?: (progress: VerifyProgress) => void;
 }
@@ -80,8 +85,8 @@ class Verification {
 
   tasks(): SnapshotTask[] {
     return steps.map((step) => async (db) => {
-      const { from, to, listed = 100, onProgress } = this.#options;
-      const inspection = { db, job: this.#job, from: from?.toString(), to: to?.toString(), listed };
+      const { from, to, listed = 100, namedPairs = 100_000, onProgress } = this.#options;
+      const inspection = { db, job: this.#job, from: from?.toString(), to: to?.toString(), listed, namedPairs };
       const start = performance.now();
       this.#findings.push(...(await this.#run(step, inspection)));
       this.#durations.push({ step, durationMs: performance.now() - start });

@@ -13,6 +13,8 @@ export interface Inspection {
   readonly to: string | undefined;
   /** Violations, and outstanding pairs of one reason, that are listed at most. */
   readonly listed: number;
+  /** Pairs that are named at most: they travel to this process and back. */
+  readonly namedPairs: number;
 }
 
 /** The columns of a query of violations; amounts as text, since sums can be larger than any bigint. */

@@ -13,9 +13,6 @@ import { wholeTables } from "./whole-tables.ts";
 /** The pairs that a rule is asked about: `keys[i]` with `dates[i]`, or every one. */
 export type PairScope = "all" | { readonly keys: readonly string[]; readonly dates: readonly string[] };
 
-/** Pairs that are named at most: they travel to this process and back. */
-const namedAtMost = 100_000;
-
 /** Returns the pairs that are not plain. Throws the driver's error. */
 export async function scanPairs(inspection: Inspection): Promise<PairScope> {
   const { db } = inspection;
@@ -38,8 +35,8 @@ async function findPairs(inspection: Inspection, sum: RawBuilder<unknown>): Prom
     ${differingPairs(inspection, sum)}
     union
     ${repeatedPairs(inspection)}
-    limit ${namedAtMost + 1}::bigint`.execute(inspection.db);
-  if (rows.length > namedAtMost) return "all";
+    limit ${inspection.namedPairs + 1}::bigint`.execute(inspection.db);
+  if (rows.length > inspection.namedPairs) return "all";
   return { keys: rows.map((row) => row.key), dates: rows.map((row) => row.business_date) };
 }
 
