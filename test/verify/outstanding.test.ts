@@ -60,7 +60,8 @@ describe("outstanding", () => {
       keyCount: 3,
       totalMinor: 313n + 606n + 906n,
     });
-    expect(report.rules.map((rule) => rule.status)).toEqual(new Array(9).fill("holds"));
+    expect(report.rules).toHaveLength(9);
+    expect(new Set(report.rules.map((rule) => rule.status))).toEqual(new Set(["holds"]));
     expect(report.epochs).toHaveLength(1);
   });
 
