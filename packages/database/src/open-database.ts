@@ -1,14 +1,7 @@
-/**
- * A pool of connections and Kysely on top of it.
- *
- * Every connection has an error listener from its birth: the pool's own covers idle clients only, and a backend that is
- * terminated while its client is checked out would otherwise end the process. Every statement has three limits: the
- * server's statement and lock timeouts, and the client's own for a server that no longer answers.
- */
+/** A pool of connections and Kysely on top of it: see pool.ts for how a connection is kept and given back. */
 import { type Logger, silentLogger } from "@nightwriter/core";
 import { type CompiledQuery, Kysely, PostgresDialect } from "kysely";
-import pg from "pg";
-import { driverTypes } from "./driver-types.ts";
+import { giveBack, kyselyPool, makePool } from "./pool.ts";
 import type { Schema } from "./schema.ts";
 import { type Answer, type Session, sessionOf } from "./session.ts";
 import { sqlFault } from "./sql-fault.ts";
@@ -42,18 +35,27 @@ export interface Database extends AsyncDisposable {
 
 /** Opens a pool. No connection is made until the first statement, so an unreachable server shows there, as a SqlFault. */
 export function openDatabase(options: DatabaseOptions): Database {
-  const pool = makePool(options);
-  const db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) });
+  const statementTimeoutMs = options.statementTimeoutMs ?? 30_000;
+  const pool = makePool({
+    url: options.url,
+    applicationName: options.applicationName,
+    max: options.max ?? 4,
+    statementTimeoutMs,
+    lockTimeoutMs: options.lockTimeoutMs ?? 5_000,
+    queryTimeoutMs: options.queryTimeoutMs ?? (statementTimeoutMs === 0 ? 0 : statementTimeoutMs + 5_000),
+    logger: options.logger ?? silentLogger,
+  });
+  const db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool: kyselyPool(pool) }) });
   const session = async <Result>(work: (session: Session) => Promise<Result>): Promise<Result> => {
     const client = await pool.connect().catch((error: unknown) => Promise.reject(sqlFault(error)));
-    let failure: Error | undefined;
+    let failure: unknown;
     try {
       return await work(sessionOf(client));
     } catch (error) {
-      failure = error instanceof Error ? error : new Error(String(error));
+      failure = error;
       throw error;
     } finally {
-      client.release(failure);
+      giveBack(client, failure);
     }
   };
   // Kysely ends the pool only if a query went through it.
@@ -68,27 +70,4 @@ export function openDatabase(options: DatabaseOptions): Database {
     close,
     [Symbol.asyncDispose]: close,
   };
-}
-
-function makePool(options: DatabaseOptions): pg.Pool {
-  const logger = options.logger ?? silentLogger;
-  const statementTimeoutMs = options.statementTimeoutMs ?? 30_000;
-  const queryTimeoutMs = options.queryTimeoutMs ?? (statementTimeoutMs === 0 ? 0 : statementTimeoutMs + 5_000);
-  const pool = new pg.Pool({
-    connectionString: options.url,
-    application_name: options.applicationName,
-    max: options.max ?? 4,
-    connectionTimeoutMillis: 10_000,
-    idleTimeoutMillis: 30_000,
-    keepAlive: true,
-    statement_timeout: statementTimeoutMs,
-    lock_timeout: options.lockTimeoutMs ?? 5_000,
-    idle_in_transaction_session_timeout: 60_000,
-    ...(queryTimeoutMs > 0 && { query_timeout: queryTimeoutMs }),
-    types: driverTypes,
-  });
-  const report = (error: Error): void => logger.warn({ err: error }, "database connection lost");
-  pool.on("error", report);
-  pool.on("connect", (client) => client.on("error", report));
-  return pool;
 }

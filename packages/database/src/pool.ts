@@ -1,0 +1,96 @@
+/**
+ * The pool, and on which terms its connections are given back.
+ *
+ * Every connection has an error listener from its birth: the pool's own covers idle clients only, and a backend that is
+ * terminated while its client is lent out would otherwise end the process. Every statement has three limits: the server's
+ * statement and lock timeouts, and the client's own for a server that no longer answers.
+ *
+ * A connection is lent again only if the next statement on it will be a new one. While the answer to an earlier statement
+ * is missing, the driver makes whoever comes next wait for it; in a transaction that was left open, his work would be lost
+ * with it although it was acknowledged. Such a connection is ended instead.
+ */
+import { invariant, type Logger } from "@nightwriter/core";
+import type { PostgresCursor, PostgresPool, PostgresPoolClient, PostgresQueryResult } from "kysely";
+import pg from "pg";
+import { driverTypes } from "./driver-types.ts";
+import { sqlFault } from "./sql-fault.ts";
+
+export interface PoolOptions {
+  readonly url: string;
+  readonly applicationName: string;
+  readonly max: number;
+  readonly statementTimeoutMs: number;
+  readonly lockTimeoutMs: number;
+  /** 0 switches it off. */
+  readonly queryTimeoutMs: number;
+  readonly logger: Logger;
+}
+
+export function makePool({ queryTimeoutMs, logger, ...options }: PoolOptions): pg.Pool {
+  const pool = new pg.Pool({
+    connectionString: options.url,
+    application_name: options.applicationName,
+    max: options.max,
+    connectionTimeoutMillis: 10_000,
+    idleTimeoutMillis: 30_000,
+    keepAlive: true,
+    statement_timeout: options.statementTimeoutMs,
+    lock_timeout: options.lockTimeoutMs,
+    idle_in_transaction_session_timeout: 60_000,
+    ...(queryTimeoutMs > 0 && { query_timeout: queryTimeoutMs }),
+    types: driverTypes,
+  });
+  const report = (error: Error): void => logger.warn({ err: error }, "database connection lost");
+  pool.on("error", report);
+  pool.on("connect", (client) => client.on("error", report));
+  return pool;
+}
+
+/** Gives a connection back, or ends it. `failure` is the last error of a statement on it, undefined if there was none. */
+export function giveBack(client: pg.PoolClient, failure: unknown): void {
+  const answered = failure === undefined || sqlFault(failure).code !== "lost";
+  client.release(!answered || client.getTransactionStatus() !== "I");
+}
+
+/** The pool as Kysely takes it. Kysely itself would lend a connection again whatever had happened on it. */
+export function kyselyPool(pool: pg.Pool): PostgresPool {
+  return {
+    options: pool.options,
+    connect: async () => new Loan(await pool.connect()),
+    end: async () => pool.end(),
+  };
+}
+
+class Loan implements PostgresPoolClient {
+  readonly #client: pg.PoolClient;
+  #failure: unknown;
+
+  constructor(client: pg.PoolClient) {
+    this.#client = client;
+  }
+
+  query<Row>(text: string, parameters: readonly unknown[]): Promise<PostgresQueryResult<Row>>;
+  query<Row>(cursor: PostgresCursor<Row>): PostgresCursor<Row>;
+  query<Row>(
+    text: string | PostgresCursor<Row>,
+    parameters: readonly unknown[] = [],
+  ): Promise<PostgresQueryResult<Row>> | PostgresCursor<Row> {
+    invariant(typeof text === "string", "no cursor is configured, so none is asked for");
+    return this.#run(text, parameters);
+  }
+
+  async #run<Row>(text: string, parameters: readonly unknown[]): Promise<PostgresQueryResult<Row>> {
+    try {
+      const { command, rowCount, rows } = await this.#client.query(text, [...parameters]);
+      return { command: command as PostgresQueryResult<Row>["command"], rowCount: rowCount ?? 0, rows };
+    } catch (error) {
+      this.#failure = error;
+      throw error;
+    }
+  }
+
+  release(destroy = false): void {
+    if (destroy) this.#client.release(true);
+    else giveBack(this.#client, this.#failure);
+  }
+}
