@@ -1,7 +1,7 @@
 /** A transaction that stays open until the test says so. */
 
-import type { Database } from "@nightwriter/database";
-import { sql } from "kysely";
+import type { Database, Schema } from "@nightwriter/database";
+import { type Kysely, sql } from "kysely";
 
 export interface HeldBack extends AsyncDisposable {
   run(text: string, parameters?: readonly unknown[]): Promise<void>;
@@ -55,4 +55,14 @@ export async function heldBack(database: Database): Promise<HeldBack> {
   });
   await Promise.race([begun.promise, whole]);
   return begun.promise;
+}
+
+/** Resolves when somebody in this database waits for an advisory lock. */
+export async function advisoryWaiter(db: Kysely<Schema>): Promise<void> {
+  for (;;) {
+    const { rows } = await sql`
+      select from pg_locks where locktype = 'advisory' and not granted
+        and database = (select oid from pg_database where datname = current_database())`.execute(db);
+    if (rows.length > 0) return;
+  }
 }

@@ -1,9 +1,8 @@
-import type { Schema } from "@nightwriter/database";
 import { parkItems } from "@nightwriter/ledger";
 import { countDue, ensureRequestedRun, finishRuns, lockPlanning, runStatus } from "@nightwriter/run";
 import { recordSales } from "@nightwriter/testkit";
-import { type Kysely, sql } from "kysely";
 import { describe, expect, it } from "vitest";
+import { advisoryWaiter } from "./held-back.ts";
 import { allDue, setItemStatus, testJob } from "./ledger-of-runs.ts";
 
 const date = "2026-03-14";
@@ -142,13 +141,3 @@ describe("finishRuns", () => {
     expect(await finished.finishing).toEqual([]);
   });
 });
-
-/** Resolves when somebody waits for an advisory lock. */
-async function advisoryWaiter(db: Kysely<Schema>): Promise<void> {
-  for (;;) {
-    const { rows } = await sql`
-      select from pg_locks where locktype = 'advisory' and not granted
-        and database = (select oid from pg_database where datname = current_database())`.execute(db);
-    if (rows.length > 0) return;
-  }
-}

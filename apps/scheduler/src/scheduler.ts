@@ -73,12 +73,16 @@ export async function startScheduler(options: SchedulerOptions): Promise<Schedul
 }
 
 function startDuties({ config, crash }: SchedulerOptions, duty: Duty): { stop(): Promise<void> }[] {
-  // What failed is tried again: by the loop itself in its next round, for the hint by the catch-up.
-  const attempt = async (name: string, work: () => Promise<void>): Promise<void> =>
-    work().catch((error: unknown) => {
+  // One duty at a time: a reconciler beside an enqueuer would find missing what is about to come.
+  let before: Promise<void> = Promise.resolve();
+  const attempt = async (name: string, work: () => Promise<void>): Promise<void> => {
+    // What failed is tried again: by the loop itself in its next round, for the hint by the catch-up.
+    before = before.then(work).catch((error: unknown) => {
       if (error instanceof InvariantError) crash(error);
       duty.logger.error({ duty: name, err: error }, "duty failed; will be tried again");
     });
+    return before;
+  };
   const loop = (name: string, everyMs: number, work: () => Promise<void>) =>
     startLoop({ everyMs, random: Math.random, work: () => attempt(name, work) });
   return [
