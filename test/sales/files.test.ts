@@ -1,16 +1,26 @@
 import { gzipSync } from "node:zlib";
-import type { ImportOptions } from "@nightwriter/sales";
-import { testDatabase } from "@nightwriter/testkit";
+import type { ImportFaultCode, ImportOptions } from "@nightwriter/sales";
+import { type TestDatabase, testDatabase } from "@nightwriter/testkit";
 import iconv from "iconv-lite";
-import { describe, expect, it } from "vitest";
-import { importNew, nothing, optionsOf, rowCounts, saleLines, sales, temporaryFolder } from "./fixture.ts";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { importNew, optionsOf, rowCounts, saleLines, sales, temporaryFolder } from "./fixture.ts";
 
-/** Imports a file of its own and answers its sales as "line date minor". */
+let test: TestDatabase;
+let restaurants = 0;
+
+beforeAll(async () => {
+  test = await testDatabase();
+});
+afterAll(async () => test[Symbol.asyncDispose]());
+
+/** Imports a file for a restaurant of its own and answers its sales as "line date minor". */
 async function linesOf(content: string | Buffer, options: Partial<ImportOptions> = {}): Promise<string[]> {
   await using folder = await temporaryFolder();
-  await using test = await testDatabase();
-  await importNew(test.database, optionsOf(await folder.write("x.csv", content), options));
-  return await saleLines(test.database);
+  const id = `r${++restaurants}`;
+  const file = await folder.write("x.csv", content);
+  // What begins alike is not at issue here.
+  await importNew(test.database, optionsOf(file, { restaurant: { id }, allowOverlap: true, ...options }));
+  return await saleLines(test.database, id);
 }
 
 describe("importSales", () => {
@@ -131,131 +141,40 @@ describe("importSales", () => {
     expect(await rowCounts(test.database)).toMatchObject({ sales: 0, files: 0 });
   });
 
-  it.each<[string, string | Buffer, string, Partial<ImportOptions>]>([
-    ["an empty file", "", "file_empty", {}],
-    ["blank lines only", "\n\n", "file_empty", {}],
-    ["UTF-16", Buffer.from("\uFEFFdate,amount\n", "utf16le"), "file_encoding", {}],
-    ["a broken gzip file", gzipSync("date,amount\n".repeat(1_000)).subarray(0, 30), "file_unreadable", {}],
-    ["a missing column", "date,price\n", "column_missing", {}],
-    ["a line of megabytes", `date,amount\n${"x".repeat(3_000_000)}\n`, "line_too_long", {}],
-    ["an unknown zone", "date,amount\n", "zone_unknown", { zone: "Europe/Soho" }],
-    ["an offset for a zone", "date,amount\n", "zone_unknown", { zone: "+01:00" }],
-    ["an unknown currency", "date,amount\n", "currency_unknown", { currency: "ABC" }],
-    ["no time of day for a cutoff", "date,amount\n", "cutoff_invalid", { cutoff: "4" }],
-    ["a delimiter that is a quote", "date,amount\n", "delimiter_invalid", { delimiter: '"' }],
-    [
-      "a date format without a month",
-      "date,amount\n",
-      "date_format_invalid",
-      { date: { column: "date", format: "dd/mm/yyyy" } },
-    ],
-    ["an unknown restaurant that is not to be made", "date,amount\n", "restaurant_unknown", { create: false }],
-  ])("refuses %s and records nothing", async (_, content, code, options) => {
+  it.each<{ what: string; content?: string | Buffer; code: ImportFaultCode; options?: Partial<ImportOptions> }>([
+    { what: "an empty file", content: "", code: "file_empty" },
+    { what: "blank lines only", content: "\n\n", code: "file_empty" },
+    { what: "UTF-16", content: Buffer.from("\uFEFFdate,amount\n", "utf16le"), code: "file_encoding" },
+    {
+      what: "a broken gzip file",
+      content: gzipSync("date,amount\n".repeat(1_000)).subarray(0, 30),
+      code: "file_unreadable",
+    },
+    { what: "a missing column", content: "date,price\n", code: "column_missing" },
+    { what: "a line of megabytes", content: `date,amount\n${"x".repeat(3_000_000)}\n`, code: "line_too_long" },
+    { what: "an unknown zone", code: "zone_unknown", options: { zone: "Europe/Soho" } },
+    { what: "an offset for a zone", code: "zone_unknown", options: { zone: "+01:00" } },
+    { what: "an unknown currency", code: "currency_unknown", options: { currency: "ABC" } },
+    { what: "no time of day for a cutoff", code: "cutoff_invalid", options: { cutoff: "4" } },
+    { what: "a delimiter that is a quote", code: "delimiter_invalid", options: { delimiter: '"' } },
+    {
+      what: "a date format without a month",
+      code: "date_format_invalid",
+      options: { date: { column: "date", format: "dd/mm/yyyy" } },
+    },
+    { what: "an unknown restaurant that is not to be made", code: "restaurant_unknown", options: { create: false } },
+  ])("refuses $what and records nothing", async ({ content = "date,amount\n", code, options }) => {
     await using folder = await temporaryFolder();
-    await using test = await testDatabase();
-    const file = await folder.write("x.csv", content);
-    await expect(importNew(test.database, optionsOf(file, options))).rejects.toMatchObject({
-      name: "ImportFault",
-      code,
-    });
-    expect(await rowCounts(test.database)).toEqual(nothing);
+    const before = await rowCounts(test.database);
+    const refused = importNew(test.database, optionsOf(await folder.write("x.csv", content), options));
+    await expect(refused).rejects.toMatchObject({ name: "ImportFault", code });
+    expect(await rowCounts(test.database)).toEqual(before);
   });
 
   it.each(["no-such-file.csv", "."])("says that %s cannot be read", async (name) => {
     await using folder = await temporaryFolder();
-    await using test = await testDatabase();
     await expect(importNew(test.database, optionsOf(folder.path(name)))).rejects.toMatchObject({
       code: "file_unreadable",
     });
-  });
-});
-
-describe("importSales and restaurants", () => {
-  const content =
-    "date,amount,city\n01/03/2026 12:00,1,Soho\n01/03/2026 12:00,2,Kensington\n01/03/2026 13:00,3, Soho \n";
-  const restaurant = { column: "City" };
-
-  it("makes those that it does not know, with the zone as IANA spells it", async () => {
-    await using folder = await temporaryFolder();
-    await using test = await testDatabase();
-    const options = { restaurant, zone: "europe/london", cutoff: "04:00" };
-    const result = await importNew(test.database, optionsOf(await folder.write("x.csv", content), options));
-    expect(result).toMatchObject({ lines: 3, restaurantsCreated: 2 });
-    const rows = await test.db.selectFrom("sales.restaurant").selectAll().orderBy("id").execute();
-    const common = { time_zone: "Europe/London", cutoff: "04:00:00", currency: "GBP", active: true };
-    expect(rows).toMatchObject([
-      { id: "Kensington", name: "Kensington", ...common },
-      { id: "Soho", name: "Soho", ...common },
-    ]);
-  });
-
-  it("leaves known ones as they are, and reads their lines by what is stored", async () => {
-    await using folder = await temporaryFolder();
-    await using test = await testDatabase();
-    await test.db
-      .insertInto("sales.restaurant")
-      .values([
-        { id: "Soho", name: "Soho Tandoori", time_zone: "Europe/London", cutoff: "12:30", currency: "JPY" },
-        { id: "Kensington", name: "Kensington", time_zone: "Europe/London", currency: "KWD" },
-      ])
-      .execute();
-    const { zone, currency, ...options } = optionsOf(await folder.write("x.csv", content), { restaurant });
-    expect([zone, currency]).toEqual(["Europe/London", "GBP"]);
-    const result = await importNew(test.database, options);
-    expect([...result.sums]).toEqual([
-      ["JPY", 4n],
-      ["KWD", 2000n],
-    ]);
-    expect(await saleLines(test.database)).toEqual(["2 2026-02-28 1", "3 2026-03-01 2000", "4 2026-03-01 3"]);
-  });
-
-  it.each([
-    ["currency", { currency: "EUR" }, "restaurant soho: its currency is GBP, not EUR"],
-    ["zone", { zone: "Europe/Paris" }, "restaurant soho: its zone is Europe/London, not Europe/Paris"],
-    ["cutoff", { cutoff: "05:00" }, "restaurant soho: its cutoff is 00:00, not 05:00"],
-  ])("refuses another %s than the one that is stored", async (_, options, message) => {
-    await using folder = await temporaryFolder();
-    await using test = await testDatabase();
-    await importNew(test.database, optionsOf(await folder.write("x.csv", "date,amount\n01/03/2026 12:00,1\n")));
-    const other = optionsOf(await folder.write("y.csv", "date,amount\n01/03/2026 12:00,2\n"), options);
-    await expect(importNew(test.database, other)).rejects.toMatchObject({
-      code: "restaurant_differs",
-      message: expect.stringContaining(message) as string,
-    });
-    expect(await rowCounts(test.database)).toEqual({ sales: 1, files: 1, restaurants: 1 });
-  });
-
-  it("takes another name of the same zone for the same", async () => {
-    await using folder = await temporaryFolder();
-    await using test = await testDatabase();
-    const options = { zone: "Asia/Calcutta", currency: "INR" };
-    await importNew(
-      test.database,
-      optionsOf(await folder.write("x.csv", "date,amount\n01/03/2026 12:00,1\n"), options),
-    );
-    const file = await folder.write("y.csv", "date,amount\n01/03/2026 12:00,2\n");
-    const again = await importNew(test.database, optionsOf(file, { ...options, zone: "Asia/Kolkata" }));
-    expect(again.lines).toBe(1);
-  });
-
-  it("asks for zone and currency when it would have to make one without", async () => {
-    await using folder = await temporaryFolder();
-    await using test = await testDatabase();
-    const { zone, currency, ...options } = optionsOf(await folder.write("x.csv", content), { restaurant });
-    expect([zone, currency]).toEqual(["Europe/London", "GBP"]);
-    await expect(importNew(test.database, options)).rejects.toMatchObject({
-      code: "settings_missing",
-      message: "restaurant Kensington: is not known; to make it, say its --zone and --currency",
-    });
-  });
-
-  it("looks restaurants up whenever new ones turn up, however many there are", async () => {
-    await using folder = await temporaryFolder();
-    await using test = await testDatabase();
-    const lines = Array.from({ length: 60_000 }, (_, index) => `01/03/2026 12:00,1,R${index % 55_000}`);
-    const file = await folder.write("x.csv", `date,amount,city\n${lines.join("\n")}\n`);
-    const result = await importNew(test.database, optionsOf(file, { restaurant }));
-    expect(result).toMatchObject({ lines: 60_000, restaurantsCreated: 55_000 });
-    expect(await rowCounts(test.database)).toEqual({ sales: 60_000, files: 1, restaurants: 55_000 });
   });
 });

@@ -70,9 +70,12 @@ export async function sales({ db }: Database): Promise<Sale[]> {
   }));
 }
 
-/** Each sale as "line date minor", without its source. */
-export async function saleLines(database: Database): Promise<string[]> {
-  return (await sales(database)).map(({ line, date, minor }) => `${line} ${date} ${minor}`);
+/** Each sale as "line date minor", without its source; of one restaurant, or of all. */
+export async function saleLines(database: Database, restaurant?: string): Promise<string[]> {
+  const all = await sales(database);
+  return all
+    .filter((sale) => restaurant === undefined || sale.restaurant === restaurant)
+    .map(({ line, date, minor }) => `${line} ${date} ${minor}`);
 }
 
 /** How many rows there are of what an import makes: nothing is the proof of a refused one. */

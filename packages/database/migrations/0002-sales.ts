@@ -21,12 +21,15 @@ const statements = [
     content_hash text not null unique,
     byte_count bigint not null,
     line_count bigint not null,
+    line_hashes text[] not null,
     name text not null,
     source text collate "C" not null,
     imported_at timestamptz not null default now()
   )`,
   `comment on table sales.import_file is
     'each content that was imported whole: its hash over byte_count bytes; a file that grew has one row per length, all with one source'`,
+  `comment on column sales.import_file.line_hashes is
+    'hashes over the header and 1, 2, 4, 8… lines: they tell an older or an edited copy of the file from another file'`,
   `create table sales.sale (
     restaurant_id text collate "C" not null references sales.restaurant,
     business_date date not null,

@@ -120,6 +120,7 @@ export interface ImportFileTable {
   content_hash: string;
   byte_count: Bigint;
   line_count: Bigint;
+  line_hashes: string[];
   name: string;
   source: string;
   imported_at: Stamped<Date>;

@@ -19,16 +19,24 @@ describe("fingerprint", () => {
   });
 
   it.each([
-    ["after its line feed", "a\nb\n", "c", true],
-    ["before its line feed", "a\nb", "\nc", true],
-    ["before its carriage return", "a\nb", "\r\nc", true],
-    ["inside its line feed's pair", "a\nb\r", "\nc", true],
-    ["in the middle of a line", "a\nb", "b\nc", false],
-  ])("says whether a beginning that ends %s ends a line", async (_, known, added, endsLine) => {
+    { where: "after its line feed", known: "a\nb\n", added: "c", endsLine: true },
+    { where: "before its line feed", known: "a\nb", added: "\nc", endsLine: true },
+    { where: "before its carriage return", known: "a\nb", added: "\r\nc", endsLine: true },
+    { where: "inside its pair of them", known: "a\nb\r", added: "\nc", endsLine: true },
+    { where: "in the middle of a line", known: "a\nb", added: "b\nc", endsLine: false },
+  ])("says whether a beginning that ends $where ends a line", async ({ known, added, endsLine }) => {
     const expected = { contentHash: sha256(known), endsLine };
     for (const pieces of [[known + added], [known, added]]) {
       expect((await print(pieces, [known.length])).beginnings.get(known.length)).toEqual(expected);
     }
+  });
+
+  it("hashes the header and 1, 2, 4, 8… lines, of finished ones only", async () => {
+    const lines = Array.from({ length: 6 }, (_, index) => `line ${index}\n`);
+    const after = (count: number): string => sha256(lines.slice(0, count).join(""));
+    expect((await print(lines)).lineHashes).toEqual([after(2), after(3), after(5)]);
+    expect((await print([lines.slice(0, 5).join("").trimEnd()])).lineHashes).toEqual([after(2), after(3)]);
+    expect((await print(["header\n"])).lineHashes).toEqual([]);
   });
 
   it("hashes any beginnings of any pieces", async () => {

@@ -5,7 +5,7 @@
  * the second one parses. In between, a till may have written more: the second reading ends where the first one did, and
  * must come to the same hash.
  */
-import { createHash, type Hash } from "node:crypto";
+import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { open } from "node:fs/promises";
 import { basename } from "node:path";
@@ -73,6 +73,8 @@ export interface Fingerprint {
   readonly byteCount: number;
   /** Lines of the file, an unfinished last one included. */
   readonly lineCount: number;
+  /** SHA-256 over the header and the first 1, 2, 4, 8… lines, each with its line end. */
+  readonly lineHashes: readonly string[];
   /** By byte count: the beginnings that were asked for. */
   readonly beginnings: ReadonlyMap<number, Beginning>;
 }
@@ -99,44 +101,86 @@ export async function fingerprint(
   content: AsyncIterable<Buffer>,
   byteCounts: readonly number[] = [],
 ): Promise<Fingerprint> {
-  const hash = createHash("sha256");
-  const beginnings = new Map<number, Beginning>();
-  let byteCount = 0;
-  let newlines = 0;
-  let lastByte = newline;
-  let next = 0;
-  let open: { readonly at: number; readonly contentHash: string } | undefined;
-  for await (const piece of content) {
-    if (open !== undefined) beginnings.set(open.at, { contentHash: open.contentHash, endsLine: isLineEnd(piece[0]) });
-    open = undefined;
-    let hashed = 0;
-    for (let at = byteCounts[next]; at !== undefined && at <= byteCount + piece.length; at = byteCounts[++next]) {
-      hash.update(piece.subarray(hashed, at - byteCount));
-      hashed = at - byteCount;
-      const last = hashed === 0 ? lastByte : piece[hashed - 1];
-      const contentHash = digest(hash);
-      if (last !== newline && hashed === piece.length) open = { at, contentHash };
-      beginnings.set(at, { contentHash, endsLine: last === newline || isLineEnd(piece[hashed]) });
-    }
-    hash.update(piece.subarray(hashed));
-    newlines += countNewlines(piece);
-    byteCount += piece.length;
-    lastByte = piece.at(-1) ?? lastByte;
-  }
-  const lineCount = newlines + (lastByte === newline ? 0 : 1);
-  return { contentHash: digest(hash), byteCount, lineCount, beginnings };
+  const printer = new Printer(byteCounts);
+  for await (const piece of content) printer.take(piece);
+  return printer.print();
 }
 
-function digest(hash: Hash): string {
-  return hash.copy().digest("hex");
+class Printer {
+  readonly #hash = createHash("sha256");
+  readonly #byteCounts: readonly number[];
+  readonly #beginnings = new Map<number, Beginning>();
+  readonly #lineHashes: string[] = [];
+  #next = 0;
+  #byteCount = 0;
+  #newlines = 0;
+  #lastByte = newline;
+  /** A beginning of which it is not known yet what follows it. */
+  #open: { readonly at: number; readonly contentHash: string } | undefined;
+
+  constructor(byteCounts: readonly number[]) {
+    this.#byteCounts = byteCounts;
+  }
+
+  take(piece: Buffer): void {
+    if (this.#open !== undefined) {
+      const { at, contentHash } = this.#open;
+      this.#beginnings.set(at, { contentHash, endsLine: isLineEnd(piece[0]) });
+      this.#open = undefined;
+    }
+    const lineEnds = this.#markedLineEnds(piece);
+    const lengths = this.#markedLengths(piece);
+    let hashed = 0;
+    for (const at of [...lineEnds.union(lengths)].toSorted((one, other) => one - other)) {
+      this.#hash.update(piece.subarray(hashed, at));
+      hashed = at;
+      const contentHash = this.#hash.copy().digest("hex");
+      if (lineEnds.has(at)) this.#lineHashes.push(contentHash);
+      if (lengths.has(at)) this.#begin(piece, { at, contentHash });
+    }
+    this.#hash.update(piece.subarray(hashed));
+    this.#byteCount += piece.length;
+    this.#lastByte = piece.at(-1) ?? this.#lastByte;
+  }
+
+  print(): Fingerprint {
+    return {
+      contentHash: this.#hash.digest("hex"),
+      byteCount: this.#byteCount,
+      lineCount: this.#newlines + (this.#lastByte === newline ? 0 : 1),
+      lineHashes: this.#lineHashes,
+      beginnings: this.#beginnings,
+    };
+  }
+
+  #begin(piece: Buffer, { at, contentHash }: { at: number; contentHash: string }): void {
+    const endsLine = piece[at - 1] === newline || isLineEnd(piece[at]);
+    this.#beginnings.set(this.#byteCount + at, { contentHash, endsLine });
+    if (!endsLine && at === piece.length) this.#open = { at: this.#byteCount + at, contentHash };
+  }
+
+  /** Offsets behind the header and 1, 2, 4, 8… more lines. */
+  #markedLineEnds(piece: Buffer): Set<number> {
+    const marks = new Set<number>();
+    for (let at = piece.indexOf(newline); at >= 0; at = piece.indexOf(newline, at + 1)) {
+      this.#newlines += 1;
+      const lines = this.#newlines - 1;
+      if (lines > 0 && (lines & (lines - 1)) === 0) marks.add(at + 1);
+    }
+    return marks;
+  }
+
+  /** Offsets at which a known beginning may end. */
+  #markedLengths(piece: Buffer): Set<number> {
+    const marks = new Set<number>();
+    for (let at = this.#byteCounts[this.#next]; at !== undefined; at = this.#byteCounts[++this.#next]) {
+      if (at > this.#byteCount + piece.length) break;
+      marks.add(at - this.#byteCount);
+    }
+    return marks;
+  }
 }
 
 function isLineEnd(byte: number | undefined): boolean {
   return byte === newline || byte === 0x0d;
-}
-
-function countNewlines(piece: Buffer): number {
-  let count = 0;
-  for (let at = piece.indexOf(newline); at >= 0; at = piece.indexOf(newline, at + 1)) count += 1;
-  return count;
 }

@@ -50,7 +50,7 @@ describe("compileDateFormat", () => {
     ["dd/MM HH:mm", "does not say year, month and day"],
     ["MM/yyyy", "does not say year, month and day"],
     ["dd/MM/yyyy hh:mm", "does not say the hour"],
-    ["DD/MM/YYYY", "is no Unicode date format"],
+    ["DD/MM/YYYY", "the tokens are yyyy and dd"],
     ["foo", "is no Unicode date format"],
     ["", "is no Unicode date format"],
   ])("refuses the format %s, which %s", (format, fact) => {

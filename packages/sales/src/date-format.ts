@@ -45,7 +45,7 @@ const instantLetters = "XxtT";
 export function compileDateFormat(text: string): DateFormat {
   const tokens = [...text.matchAll(token)].map(([part, letter]): Token => ({ part, kind: kindOf(letter) }));
   const has = (kind: Token["kind"]): boolean => tokens.some((each) => each.kind === kind);
-  assertDecisive(text, has("time"));
+  assertDecisive(text, tokens);
   const whole = remember((value) => readWith(value, text, reference));
   const cut = has("instant") ? undefined : cutBetween(tokens);
   const readPlain = cut === undefined ? whole : readInParts(cut);
@@ -77,13 +77,16 @@ function readWith(text: string, format: string, referenceMs: number): number {
 }
 
 /** Writes an afternoon in the format and reads it back: `mm` for the month, or `hh` without AM or PM, shows here. */
-function assertDecisive(format: string, hasTime: boolean): void {
+function assertDecisive(format: string, tokens: readonly Token[]): void {
   const sample = Date.UTC(2021, 7, 23, 17, 45, 0);
   const fault = (fact: string, cause?: unknown): ImportFault =>
     new ImportFault("date_format_invalid", `date format ${JSON.stringify(format)}: ${fact}`, {
       details: { format },
       cause,
     });
+  if (tokens.some(({ part }) => /^(?:D|DD|YY|YYYY)$/u.test(part))) {
+    throw fault("the tokens are yyyy and dd (Y is the year that a week belongs to, D the day of the year)");
+  }
   let back: Date;
   try {
     back = new Date(readWith(formatDate(utc(sample), format, { in: utc }), format, reference));
@@ -93,7 +96,7 @@ function assertDecisive(format: string, hasTime: boolean): void {
   if (Number.isNaN(back.getTime()) || back.toISOString().slice(0, 10) !== "2021-08-23") {
     throw fault("does not say year, month and day; the tokens are yyyy or yy, MM and dd (mm are minutes)");
   }
-  if (hasTime && back.getUTCHours() !== 17) {
+  if (tokens.some(({ kind }) => kind === "time") && back.getUTCHours() !== 17) {
     throw fault("does not say the hour; it is HH, or hh together with a (AM or PM)");
   }
 }

@@ -45,6 +45,7 @@ describe("compileDecimal", () => {
     ["1\u202f234.5", "12345/1"],
     ["CHF 1'234.50", "123450/2"],
     ["12.50 GBP", "1250/2"],
+    ["£12.50 GBP", "1250/2"],
     ["9007199254740993", "9007199254740993/0"],
   ])("reads %s as %s", (text, expected) => {
     expect(show(point(text))).toBe(expected);

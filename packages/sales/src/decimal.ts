@@ -10,7 +10,7 @@
 export interface Decimal {
   readonly units: bigint;
   readonly scale: number;
-  /** The ISO 4217 code that stood beside the number, if one did. */
+  /** The ISO 4217 code that stood beside the number, or else the currency's sign, if one did. */
   readonly currency: string | undefined;
 }
 
@@ -37,7 +37,7 @@ export function compileDecimal({ decimalComma }: DecimalFormat): (text: string) 
   ];
   const whole = `(?<whole>\\d+|${grouped.join("|")})`;
   const sign = "(?<sign>[-+−])?\\s*";
-  const money = (name: string): string => `(?:\\p{Sc}|(?<${name}>[A-Z]{3}))?`;
+  const money = (name: string): string => `(?<${name}>\\p{Sc}|[A-Z]{3})?`;
   const pattern = new RegExp(
     `^(?<open>\\()?${sign}${money("before")}\\s*(?<inner>[-+−])?\\s*(?:${whole}(?:${point}(?<part>\\d+))?|${point}(?<only>\\d+))\\s*${money("after")}\\s*(?<last>[-+−])?(?<close>\\))?$`,
     "u",
@@ -56,13 +56,16 @@ type Groups = Readonly<Record<string, string | undefined>>;
 function fromGroups(groups: Groups, text: string): Reading<Decimal> {
   const { open, close, sign, inner, last, before, after, whole = "", part, only } = groups;
   const signs = [sign, inner, last, open].filter((each) => each !== undefined);
-  if ((open === undefined) !== (close === undefined) || signs.length > 1 || (before ?? after) !== (after ?? before)) {
+  const codes = [before, after].filter((each) => each !== undefined && isCode(each));
+  if ((open === undefined) !== (close === undefined) || signs.length > 1 || codes.length > 1) {
     return { reason: `${JSON.stringify(text)} is no number` };
   }
   const fraction = part ?? only ?? "";
   const magnitude = BigInt(whole.replaceAll(/\D/gu, "") + fraction);
   const negative = signs.some((each) => each !== "+");
-  return { value: { units: negative ? -magnitude : magnitude, scale: fraction.length, currency: before ?? after } };
+  return {
+    value: { units: negative ? -magnitude : magnitude, scale: fraction.length, currency: codes[0] ?? before ?? after },
+  };
 }
 
 /** Says which option would read it, when that is the other decimal sign. */
@@ -98,8 +101,14 @@ export function productMinor(quantity: Decimal, price: Decimal, money: Money): R
   return { reason: `times the quantity has more decimals than ${money.currency}, which has ${money.digits}` };
 }
 
+function isCode(currency: string): boolean {
+  return currency.length === 3;
+}
+
 function misfit({ scale, currency }: Decimal, money: Money): string | undefined {
-  if (currency !== undefined && currency !== money.currency) return `is in ${currency}, the total in ${money.currency}`;
+  // A sign may be many currencies'.
+  if (currency !== undefined && isCode(currency) && currency !== money.currency)
+    return `is in ${currency}, the total in ${money.currency}`;
   if (scale > money.digits) return `has ${scale} decimals, ${money.currency} has ${money.digits}`;
   return undefined;
 }

@@ -24,6 +24,11 @@ export interface ImportOptions extends FileOptions, RestaurantOptions {
   readonly amount: AmountColumns;
   /** Records the good lines and writes the bad ones to this path, which must not exist. Default: one bad line refuses the file. */
   readonly skipBad?: string;
+  /**
+   * Records a file although it begins as an imported one does, for more than half of the shorter of the two, and is not
+   * that file, grown. Default: false, since it is an older or an edited copy as a rule, and its sales would count twice.
+   */
+  readonly allowOverlap?: boolean;
   /** How many bad lines are told one by one. Default: 100; all are counted. */
   readonly maxBadLines?: number;
   /** Called for every quarter of a megabyte or so. */
@@ -130,8 +135,8 @@ async function importInTurn(
   session: Session,
   { options, plan, report }: Work,
 ): Promise<ImportResult> {
-  const { file, signal } = options;
-  const content = await findKnownContent(session, database, { file, signal, onRead: report.comparing });
+  const { file, signal, allowOverlap = false } = options;
+  const content = await findKnownContent(session, database, { file, signal, allowOverlap, onRead: report.comparing });
   const { known, print } = content;
   if (known !== undefined && known.contentHash === print.contentHash) {
     const importedAt = Temporal.Instant.fromEpochMilliseconds(known.importedAt.getTime());

@@ -22,11 +22,18 @@ type ImportFile = {
 /** `known` is the longest beginning that was imported: the whole content, a part of it, or undefined for a new file. */
 export type KnownContent = { readonly print: Fingerprint; readonly known: ImportFile | undefined };
 
-/** Reads the file once and compares it. Throws ImportFault `file_changed`, `file_empty`, `file_unreadable`, `file_encoding`; SqlFault. */
+export interface KnownContentOptions {
+  readonly file: string;
+  readonly signal: AbortSignal | undefined;
+  readonly allowOverlap: boolean;
+  readonly onRead: (bytes: number) => void;
+}
+
+/** Reads the file once and compares it. Throws ImportFault `file_changed`, `file_overlaps`, `file_empty`, `file_unreadable`, `file_encoding`; SqlFault. */
 export async function findKnownContent(
   session: Session,
   { db }: Database,
-  { file, signal, onRead }: { file: string; signal?: AbortSignal | undefined; onRead: (bytes: number) => void },
+  { file, signal, allowOverlap, onRead }: KnownContentOptions,
 ): Promise<KnownContent> {
   const lengths = await session.run(
     db.selectFrom("sales.import_file").select("byte_count").distinct().orderBy("byte_count").compile(),
@@ -51,6 +58,7 @@ export async function findKnownContent(
       .compile(),
   );
   const [known] = files.rows;
+  if (known === undefined && !allowOverlap) await assertNoOverlap(session, { file, print });
   if (known !== undefined && known.contentHash !== print.contentHash)
     await assertGrown(session, db, { file, print, known });
   return { print, known };
@@ -90,6 +98,30 @@ async function assertGrown(
   );
 }
 
+/**
+ * Throws if a file that was imported begins like this one for more than half of the shorter of the two: then this is an
+ * older copy of it, or an edited one.
+ *
+ * Half, because hashes are kept of 1, 2, 4, 8… lines only; and files of one till that merely begin alike are different ones.
+ */
+async function assertNoOverlap(session: Session, { file, print }: { file: string; print: Fingerprint }): Promise<void> {
+  const rows = await session.query<{ name: string; lineCount: bigint; lines: number }>(
+    `select name, line_count as "lineCount", 1 << (cardinality(common.part) - 1) as lines
+     from sales.import_file, lateral (select line_hashes[:cardinality($1::text[])] as part) as common
+     where common.part[cardinality(common.part)] = ($1::text[])[cardinality(common.part)]
+     order by id limit 1`,
+    [print.lineHashes],
+  );
+  const [other] = rows;
+  if (other === undefined) return;
+  throw new ImportFault(
+    "file_overlaps",
+    `${name(file)}: begins with the same ${other.lines} lines as ${other.name}, whose ${other.lineCount} lines were imported, and is an older or an edited copy; ` +
+      "put what is new into a file of its own",
+    { details: { file, name: other.name, lines: other.lines } },
+  );
+}
+
 /** Records that a content is imported now, and says under which source its lines go. */
 export async function rememberContent(
   session: Session,
@@ -104,6 +136,7 @@ export async function rememberContent(
         content_hash: print.contentHash,
         byte_count: print.byteCount,
         line_count: print.lineCount,
+        line_hashes: [...print.lineHashes],
         name: name(file),
         source: known?.source ?? "",
       })
