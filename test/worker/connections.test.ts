@@ -24,7 +24,7 @@ async function redisConnections(url: string): Promise<number> {
   }
 }
 
-describe("the connections of a worker that is busy on all of its 16 partitions", () => {
+describe("the connections of a worker that is busy on all of its 16 partitions", { timeout: 120_000 }, () => {
   it("are 4 to the database and 18 to Redis at most", async () => {
     await using redis = await startRedis();
     await using night = await planNight({ store: "redis", restaurants: 400, queueUrl: redis.url });

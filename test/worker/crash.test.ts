@@ -2,7 +2,7 @@ import { bothQueues } from "@nightwriter/testkit";
 import { describe, expect, it } from "vitest";
 import { expectExact, holdWrites, planNight, until, waitingStatements, writers } from "./night.ts";
 
-describe.each(bothQueues)("a night with its queue in %s", (store) => {
+describe.each(bothQueues)("a night with its queue in %s", { timeout: 120_000 }, (store) => {
   it("is finished by the other worker when one of two is killed in the middle of its statements", async () => {
     await using night = await planNight({ store, restaurants: 300 });
     const settings = { WORKER_CONCURRENCY: "8", BATCH_SIZE: "8", LOCK_TIMEOUT_MS: "30000" };

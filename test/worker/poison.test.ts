@@ -6,7 +6,7 @@ import { businessDate, expectExact, planNight } from "./night.ts";
 const overflowing = "r0007";
 const refused = "r0042";
 
-describe.each(bothQueues)("a worker with its queue in %s", (store) => {
+describe.each(bothQueues)("a worker with its queue in %s", { timeout: 120_000 }, (store) => {
   it("parks the keys whose own data cannot be added, with their error, and applies all others", async () => {
     const amountMinor = 2n ** 63n - 1n;
     await using night = await planNight({

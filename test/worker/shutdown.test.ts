@@ -4,7 +4,7 @@ import { expectExact, holdWrites, planNight, until, waitingStatements } from "./
 
 const settings = { WORKER_CONCURRENCY: "5", BATCH_SIZE: "5", LOCK_TIMEOUT_MS: "30000" };
 
-describe.each(bothQueues)("a worker with its queue in %s", (store) => {
+describe.each(bothQueues)("a worker with its queue in %s", { timeout: 120_000 }, (store) => {
   it("finishes what it has in hand at SIGTERM, leaves the rest in the queue, and exits with 0", async () => {
     await using night = await planNight({ store, restaurants: 200 });
     const worker = await night.startWorker("leaving", settings);
