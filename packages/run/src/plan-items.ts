@@ -31,8 +31,7 @@ export async function planItems(planning: Planning, request: PlanRequest): Promi
   return Number(rows[0]?.planned ?? 0n);
 }
 
-/** The statement, for those who want to see its plan. */
-export function planStatement(
+function planStatement(
   { db, job, partitionCount, closedThrough }: Planning,
   { runId, candidates }: PlanRequest,
 ): CompiledQuery<{ planned: bigint }> {
