@@ -2,7 +2,7 @@ import { mkdtempDisposable } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { migrateToLatest, openDatabase } from "@nightwriter/database";
-import { startPostgres } from "@nightwriter/services";
+import { startPostgres, startRedis } from "@nightwriter/services";
 import { bothQueues } from "@nightwriter/testkit";
 import { sql } from "kysely";
 import { describe, expect, it } from "vitest";
@@ -104,5 +104,29 @@ describe("a night", { timeout: 120_000 }, () => {
     await night.finished(200);
     await expectExact(night);
     await expectNobodyBlamed(night);
+  });
+
+  it("is completed by a worker whose Redis is killed with work in hand and comes back", async () => {
+    await using folder = await mkdtempDisposable(join(tmpdir(), "nightwriter-weather-"));
+    const password = "the-same-after-a-restart";
+    const args = ["--requirepass", password];
+    await using first = await startRedis({ dir: folder.path, args });
+    const { dir, port } = first;
+    await using stack = new AsyncDisposableStack();
+    const queueUrl = `redis://default:${password}@127.0.0.1:${port}`;
+    const night = stack.use(await planNight({ store: "redis", restaurants: 300, queueUrl }));
+    const worker = await night.startWorker("unplugged", { WORKER_CONCURRENCY: "10", BATCH_SIZE: "10" });
+    const release = await holdWrites(night);
+    await night.enqueue();
+    await until(async () => expect(await waitingStatements(night, "unplugged")).toBeGreaterThan(0));
+
+    await first.kill();
+    await release();
+    await until(async () => expect(await night.applied()).toBeGreaterThanOrEqual(10));
+    stack.use(await startRedis({ dir, port, args }));
+
+    await night.finished(300, 60_000);
+    await expectExact(night);
+    expect(worker.log.filter(({ level }) => level === "error" || level === "fatal")).toEqual([]);
   });
 });
