@@ -14,8 +14,12 @@ const parsers = new Map<number, (value: string) => unknown>([
 /** Splits the text form of any one-dimensional array. */
 // oxlint-disable-next-line typescript/no-unsafe-enum-assignment -- text[] is missing from the driver's list of types
 const textArray = 1009 as TypeId;
-/** The array types of the above: int8[] and date[]. */
-const arrays = new Map<number, (value: string) => unknown>([[1016, BigInt]]);
+/** The array types of the above that the driver would read otherwise: int8[], date[] and interval[]. */
+const arrays = new Map<number, (value: string) => unknown>([
+  [1016, BigInt],
+  [1182, asText],
+  [1187, asText],
+]);
 
 export const driverTypes: pg.CustomTypesConfig = {
   getTypeParser(oid: TypeId, format?: "text" | "binary"): (value: string) => unknown {

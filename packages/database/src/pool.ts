@@ -26,6 +26,12 @@ export interface PoolOptions {
   readonly logger: Logger;
 }
 
+/**
+ * What a session must be for this code to be right, whatever the database or the role is set to. In another style dates would
+ * arrive as other texts, and instants, which the driver parses, as nulls; the guarded write is made for READ COMMITTED.
+ */
+const sessionSettings = ["DateStyle=ISO", "IntervalStyle=postgres", "default_transaction_isolation=read\\ committed"];
+
 export function makePool({ queryTimeoutMs, logger, ...options }: PoolOptions): pg.Pool {
   const pool = new pg.Pool({
     connectionString: options.url,
@@ -37,6 +43,7 @@ export function makePool({ queryTimeoutMs, logger, ...options }: PoolOptions): p
     statement_timeout: options.statementTimeoutMs,
     lock_timeout: options.lockTimeoutMs,
     idle_in_transaction_session_timeout: 60_000,
+    options: sessionSettings.map((setting) => `-c ${setting}`).join(" "),
     ...(queryTimeoutMs > 0 && { query_timeout: queryTimeoutMs }),
     types: driverTypes,
   });

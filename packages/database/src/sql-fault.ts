@@ -12,7 +12,7 @@ import pg from "pg";
 
 export type SqlFaultCode = "weather" | "lost" | "data" | "duplicate" | "bug";
 
-/** A failed statement. `details` has `sqlstate`, `constraint`, `table` as far as the server said. `cause` is the driver's error. */
+/** A failed statement. `details` has `sqlstate` and `constraint` as far as the server said. `cause` is the driver's error. */
 export class SqlFault extends Fault<SqlFaultCode> {
   override readonly name = "SqlFault";
   /** The five characters of the SQLSTATE; undefined when no answer came. */
