@@ -1,25 +1,13 @@
-/**
- * Bringing a database up to date, with Kysely's migrator: an advisory lock around it, all pending steps in one transaction.
- *
- * A migration's number is its place in the list below: that list, not a folder, is what a build knows.
- */
+/** Bringing a database up to date, with Kysely's migrator: an advisory lock around it, all pending steps in one transaction. */
 import { Fault } from "@nightwriter/core";
 import { DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler } from "kysely";
-import { type Migration, Migrator } from "kysely/migration";
-import * as engine from "../migrations/0001-engine.ts";
-import * as sales from "../migrations/0002-sales.ts";
+import { Migrator } from "kysely/migration";
 import { appliedMigrations } from "./applied-migrations.ts";
-import { ensureEpoch } from "./epoch.ts";
+import { ensureEpoch, hasEpoch, startEpoch } from "./epoch.ts";
+import { type Migrations, migrations } from "./migrations.ts";
 import type { Database } from "./open-database.ts";
+import { assertSchemaCompatible, rangeOf } from "./schema-version.ts";
 import { sqlFault } from "./sql-fault.ts";
-
-type Migrations = Readonly<Record<string, Migration>>;
-
-/** Every migration of this build, oldest first. Names are never changed and never removed. */
-export const migrations: Migrations = {
-  "0001-engine": engine,
-  "0002-sales": sales,
-};
 
 export interface MigrateResult {
   /** Names of the migrations that were applied now, in order; none when it was up to date. */
@@ -38,8 +26,16 @@ function migratorOf(database: Database, known: Migrations): Migrator {
   });
 }
 
-/** After it returns the schema is this build's, and the cluster has its epoch. Concurrent calls wait for each other. Throws SqlFault or Fault. */
+/**
+ * After it returns the schema is this build's, or the next one, which the build can work on as well and which is left as it
+ * is; and the cluster has its epoch. Concurrent calls wait for each other. Throws SqlFault, or Fault: `migration_failed`
+ * names the migration, and nothing was changed; `schema_ahead` when it is further ahead than that.
+ */
 export async function migrateToLatest(database: Database, known: Migrations = migrations): Promise<MigrateResult> {
+  if ((await appliedMigrations(database)).length > Object.keys(known).length) {
+    await assertSchemaCompatible(database, rangeOf(known));
+    return { applied: [], epoch: await ensureEpoch(database) };
+  }
   const { error, results = [] } = await migratorOf(database, known).migrateToLatest();
   if (error !== undefined) {
     const failed = results.find((result) => result.status === "Error");
@@ -57,10 +53,35 @@ export async function migrateToLatest(database: Database, known: Migrations = mi
   return { applied, epoch: await ensureEpoch(database) };
 }
 
-/** The SQL that {@link migrateToLatest} would run now, a statement each; changes nothing. */
+/**
+ * The SQL that {@link migrateToLatest} would run now, a statement each, with what the migrator notes down for itself: who runs it by
+ * hand has migrated. Changes nothing. Throws SqlFault.
+ */
 export async function pendingSql(database: Database, known: Migrations = migrations): Promise<string[]> {
   const applied = await appliedMigrations(database);
-  const statements = applied.length === 0 ? ["create schema if not exists nightwriter"] : [];
+  const pending = Object.entries(known).filter(([name]) => !applied.includes(name));
+  const statements: string[] = applied.length === 0 ? [...firstStatements] : [];
+  if (pending.length > 0) {
+    const steps = await Promise.all(pending.map(recordStep));
+    statements.push("begin", ...steps.flat(), "commit");
+  }
+  if (applied.length === 0 || !(await hasEpoch(database))) statements.push(startEpoch(database.db).compile().sql);
+  return statements;
+}
+
+/** What the migrator makes for itself in a new database. */
+const firstStatements = [
+  `create schema if not exists nightwriter`,
+  `create table if not exists nightwriter.migration
+    (name varchar(255) not null primary key, "timestamp" varchar(255) not null)`,
+  `create table if not exists nightwriter.migration_lock
+    (id varchar(255) not null primary key, is_locked integer default 0 not null)`,
+  `insert into nightwriter.migration_lock (id, is_locked) values ('migration_lock', 0)`,
+] as const;
+
+/** A migration's statements and the note that it was applied. */
+async function recordStep([name, migration]: [string, Migrations[string]]): Promise<string[]> {
+  const statements = [`-- ${name}`];
   const recorder = new Kysely<unknown>({
     dialect: {
       createAdapter: () => new PostgresAdapter(),
@@ -70,10 +91,7 @@ export async function pendingSql(database: Database, known: Migrations = migrati
     },
     log: (event) => void statements.push(event.query.sql),
   });
-  for (const [name, migration] of Object.entries(known)) {
-    if (applied.includes(name)) continue;
-    statements.push(`-- ${name}`);
-    await migration.up(recorder);
-  }
-  return statements;
+  await migration?.up(recorder);
+  const now = `to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+  return [...statements, `insert into nightwriter.migration (name, "timestamp") values ('${name}', ${now})`];
 }

@@ -6,7 +6,7 @@
  */
 import { Fault } from "@nightwriter/core";
 import { appliedMigrations } from "./applied-migrations.ts";
-import { migrations } from "./migrate.ts";
+import { type Migrations, migrations } from "./migrations.ts";
 import type { Database } from "./open-database.ts";
 
 export type SchemaFaultCode = "schema_missing" | "schema_behind" | "schema_ahead";
@@ -17,11 +17,14 @@ export interface SchemaRange {
   readonly to: number;
 }
 
+/** The schema versions that a build with these migrations works on: its own and the next. */
+export function rangeOf(known: Migrations): SchemaRange {
+  const { length } = Object.keys(known);
+  return { from: length, to: length + 1 };
+}
+
 /** The schema versions (numbers of migrations) that this build declares itself compatible with. */
-export const compatibleSchema: SchemaRange = {
-  from: Object.keys(migrations).length,
-  to: Object.keys(migrations).length + 1,
-};
+export const compatibleSchema: SchemaRange = rangeOf(migrations);
 
 /** Returns if this build can work on the database's schema. Throws a Fault that says which command mends it. */
 export async function assertSchemaCompatible(database: Database, range: SchemaRange = compatibleSchema): Promise<void> {

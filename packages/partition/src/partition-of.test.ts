@@ -3,7 +3,7 @@ import { partitionOf } from "./index.ts";
 
 describe("partitionOf", () => {
   it("is the number that PostgreSQL computes for the same key", () => {
-    // select nightwriter.partition_of(key, 16), asked once of PostgreSQL 18; test/ledger asks again on every run.
+    // select nightwriter.partition_of(key, 16), asked once of PostgreSQL 18; test/database asks again on every run.
     expect(["77", "Kensington", "café", ""].map((key) => partitionOf(key, 16))).toEqual([9, 5, 4, 9]);
   });
   it("spreads 16,000 keys over 16 partitions with none a tenth above or below its share", () => {

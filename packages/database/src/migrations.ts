@@ -1,0 +1,12 @@
+/** What a build knows of the schema: a list, not a folder. A migration's number is its place in it. */
+import type { Migration } from "kysely/migration";
+import * as engine from "../migrations/0001-engine.ts";
+import * as sales from "../migrations/0002-sales.ts";
+
+export type Migrations = Readonly<Record<string, Migration>>;
+
+/** Every migration of this build, oldest first. Names are never changed and never removed. */
+export const migrations: Migrations = {
+  "0001-engine": engine,
+  "0002-sales": sales,
+};
