@@ -12,7 +12,7 @@ import { basename } from "node:path";
 import { createGunzip } from "node:zlib";
 import { ImportFault } from "./import-fault.ts";
 
-const pieceBytes = 262_144;
+const pieceBytes = 65_536;
 const newline = 0x0a;
 
 /** Reads the file's bytes, decompressed. Throws ImportFault `file_unreadable` or `file_encoding`. */

@@ -31,7 +31,7 @@ export interface ImportOptions extends FileOptions, RestaurantOptions {
   readonly allowOverlap?: boolean;
   /** How many bad lines are told one by one. Default: 100; all are counted. */
   readonly maxBadLines?: number;
-  /** Called for every quarter of a megabyte or so. */
+  /** Called for every 64 KiB or so. */
   readonly onProgress?: (progress: ImportProgress) => void;
 }
 

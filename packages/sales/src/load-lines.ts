@@ -2,7 +2,7 @@
  * From the lines of a file to rows of a table, with COPY, in one pass and bounded memory.
  *
  * A COPY lends the connection for as long as it lasts, so it is ended whenever restaurants have to be looked up, and after
- * {@link segmentRows} rows: each statement stays far below the server's and the client's limits of time, however long
+ * {@link segmentLines} lines: each statement stays far below the server's and the client's limits of time, however long
  * the file is. Once a line is bad and none may be, nothing more is copied, and the rest is read for further bad lines only.
  */
 import { Readable } from "node:stream";
@@ -52,8 +52,8 @@ export interface Loaded {
   readonly restaurantsCreated: number;
 }
 
-/** Rows per COPY: a second or so of the server's work. */
-const segmentRows = 20_000;
+/** Lines per COPY: a second or so of the server's work. */
+const segmentLines = 20_000;
 const maxIdLength = 200;
 
 /** Copies what can be, into the session's transaction; what cannot is in `load.bad` afterwards. Throws ImportFault, SqlFault. */
@@ -108,7 +108,10 @@ class Loader {
   #indexes: readonly number[] = [];
   #restaurantIndex: number | undefined;
   #held: readonly CsvRecord[] = [];
+  /** Lines that became rows. */
   #lines = 0;
+  /** Lines that were looked at, bad and known ones too. */
+  #looked = 0;
   done = false;
 
   constructor(
@@ -203,12 +206,12 @@ class Loader {
 
   /** The rows of the records at hand and of the next pieces, until it is time for another COPY. */
   async *segment(): AsyncGenerator<string> {
-    const last = this.#lines + segmentRows;
+    const last = this.#looked + segmentLines;
     while (this.#held.length > 0) {
       const rows = this.check();
       if (rows !== "") yield rows;
       await this.#load.bad.flush();
-      if (!this.isRecording || this.#lines >= last) return;
+      if (!this.isRecording || this.#looked >= last) return;
       while (this.#held.length === 0 && !this.done) await this.#pull();
       if (this.#unknownIds().length > 0) return;
     }
@@ -226,6 +229,7 @@ class Loader {
         this.#load.bad.add({ line: record.line, ...row }, record.raw);
       }
     }
+    this.#looked += this.#held.length;
     this.#held = [];
     return rows;
   }

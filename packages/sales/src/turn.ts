@@ -3,11 +3,14 @@
  *
  * What a file adds depends on what was imported before it, and two versions of a growing file have no key in common on
  * which they could meet. So they queue here. That costs nothing where it matters: one import keeps a core of the
- * database busy. A holder that dies or is stopped is ended by the server's own limits, and its transaction is gone.
+ * database busy. A holder that dies or is stopped is ended by the server's limits of time, and its transaction is gone.
  */
 import { type Database, type Session, SqlFault } from "@nightwriter/database";
 
 const lockNotAvailable = "55P03";
+
+/** Where the connection has no limits of time: a process that is stopped in its turn must not stop all others for ever. */
+const limits = { lock_timeout: "5s", statement_timeout: "5min" };
 
 /**
  * Runs `work` in a transaction of its own, alone among all imports; commits what it did, or nothing of it. `onWait` is
@@ -35,6 +38,9 @@ export async function inTurn<Result>(
 
 async function takeTurn(session: Session): Promise<boolean> {
   await session.query("begin");
+  for (const [setting, limit] of Object.entries(limits)) {
+    await session.query("select set_config($1, $2, true) where current_setting($1) = '0'", [setting, limit]);
+  }
   try {
     await session.query("select pg_advisory_xact_lock(hashtext('nightwriter'), hashtext('sales.import'))");
     return true;
