@@ -28,13 +28,14 @@ describe.each(bothQueues)("a consumer on %s", (store) => {
 
   test("has as many items in flight as it may", async () => {
     await using open = await openQueues(store);
+    const most = store === "redis" ? 40 : 16;
     await open.queues.partition(job, 0).enqueue(itemsOf(60));
     const held = Promise.withResolvers<void>();
     const { handle, delivery, deliveries } = hands(() => held.promise);
     const consumer = open.queues.startConsumer({ job, partition: 0, concurrency: 40, handle });
-    await delivery(40);
-    expect(await open.queues.partition(job, 0).counts()).toMatchObject({ active: 40, waiting: 20 });
-    expect(deliveries).toHaveLength(40);
+    await delivery(most);
+    expect(await open.queues.partition(job, 0).counts()).toMatchObject({ active: most, waiting: 60 - most });
+    expect(deliveries).toHaveLength(most);
     held.resolve();
     await delivery(60);
     await consumer.stop();
@@ -114,6 +115,18 @@ describe.each(bothQueues)("a consumer on %s", (store) => {
     expect(await consumer.stop({ deadlineMs: 50 })).toBe("abandoned");
     expect(deliveries.map(({ context }) => context.signal.aborted)).toEqual([true, true, true]);
     expect(await open.queues.partition(job, 0).states(itemsOf(3))).toEqual(["active", "active", "active"]);
+  });
+
+  test("can be aborted while it drains: the signal fires, and who waits for its end is told", async () => {
+    await using open = await openQueues(store);
+    await open.queues.partition(job, 0).enqueue(itemsOf(2));
+    const { handle, delivery, deliveries } = hands(() => Promise.withResolvers<void>().promise);
+    const consumer = open.queues.startConsumer({ job, partition: 0, concurrency: 10, handle });
+    await delivery(2);
+    const stopped = consumer.stop();
+    await consumer.abort("lease lost");
+    expect(await stopped).toBe("abandoned");
+    expect(deliveries.map(({ context }) => context.signal.reason)).toEqual(["lease lost", "lease lost"]);
   });
 
   test("fires the signal of a job whose lock is another's", async () => {

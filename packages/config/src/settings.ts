@@ -72,7 +72,8 @@ export const settings: { readonly [Field in keyof Config]: Setting<Config[Field]
   }),
   workerConcurrency: integer({
     variable: "WORKER_CONCURRENCY",
-    description: "Queue jobs in flight per partition and worker. Below `BATCH_SIZE`, batches cannot fill.",
+    description:
+      "Queue jobs in flight per partition and worker. Below `BATCH_SIZE`, batches cannot fill. A PostgreSQL queue: 16 at most.",
     min: 1,
     max: 2_000,
     defaultText: "300",

@@ -24,7 +24,7 @@ export interface DeliveryContext {
 export interface ConsumerOptions {
   readonly job: string;
   readonly partition: number;
-  /** Items in flight at most. They are handed over one by one and as fast as they come: batching is the handler's business. */
+  /** Items in flight at most; on PostgreSQL 16, whatever is asked. They are handed over one by one and as fast as they come: batching is the handler's business. */
   readonly concurrency: number;
   /**
    * Called at least once per item, and again after a crash, a lost lock or a lost answer: duplicates are the handler's
@@ -60,26 +60,31 @@ export function openConsumer(store: QueueStore, logger: Logger, options: OpenCon
   worker.on("error", store.report);
   listen(worker, log);
 
-  const leave = async (reason: string): Promise<ConsumerEnd> => {
+  const abandoned = Promise.withResolvers<ConsumerEnd>();
+  const abandon = async (reason: string): Promise<void> => {
     await worker.abandon(reason);
+    abandoned.resolve("abandoned");
     options.onEnd(consumer);
-    return "abandoned";
   };
   const drain = async (deadlineMs?: number): Promise<ConsumerEnd> => {
-    const closed = worker.close();
-    if (deadlineMs !== undefined && !(await within(deadlineMs, closed))) {
+    const late = (): void => {
       log.warn({ deadlineMs }, "consumer: not drained in time; leaving");
-      return leave("not drained in time");
-    }
-    await closed;
+      void abandon("not drained in time");
+    };
+    const timer = deadlineMs === undefined ? undefined : setTimeout(late, deadlineMs);
+    const end = await Promise.race([worker.close().then(() => "drained" as const), abandoned.promise]);
+    clearTimeout(timer);
     options.onEnd(consumer);
-    return "drained";
+    return end;
   };
   let ended: Promise<ConsumerEnd> | undefined;
   const consumer: Consumer = {
     name,
     stop: async ({ deadlineMs } = {}) => (ended ??= drain(deadlineMs)),
-    abort: async (reason) => void (await leave(reason)),
+    abort: async (reason) => {
+      ended ??= abandoned.promise;
+      await abandon(reason);
+    },
     [Symbol.asyncDispose]: async () => void (await consumer.stop()),
   };
   return consumer;
@@ -107,7 +112,7 @@ function makeWorker(store: QueueStore, name: string, options: OpenConsumerOption
       maxStalledCount,
       runRetryDelay: storeAwayPauseMs,
       name: options.workerName,
-      concurrency: options.concurrency,
+      concurrency: Math.min(options.concurrency, store.concurrencyAtMost),
       removeOnComplete: store.keepCompleted,
       removeOnFail: keepFailed,
     },
@@ -158,21 +163,4 @@ function listen(worker: PartitionWorker, log: Logger): void {
       });
     recovered += 1;
   });
-}
-
-/** Whether the work ended in time. Its failure counts as an end: BullMQ has reported it as an `error` event. */
-async function within(ms: number, work: Promise<void>): Promise<boolean> {
-  const { promise: late, resolve } = Promise.withResolvers<boolean>();
-  const timer = setTimeout(resolve, ms, false);
-  try {
-    return await Promise.race([
-      work.then(
-        () => true,
-        () => true,
-      ),
-      late,
-    ]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

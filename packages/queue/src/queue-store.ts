@@ -20,6 +20,8 @@ export interface QueueStore {
   /** BullMQ's way to a store, over this store's own few connections. */
   readonly backend: BackendFactory<IQueueBackend, object>;
   readonly keepCompleted: KeepJobs;
+  /** More jobs in flight per consumer than this do harm. */
+  readonly concurrencyAtMost: number;
   /** The state of each job id in one consistent look; ids that are not in the answer are missing. */
   states(queue: ItemQueue, ids: readonly string[]): Promise<ReadonlyMap<string, PresentState>>;
   /** Jobs per state; what is not in the answer is 0. BullMQ's own count calls a paused queue's waiting jobs none on Postgres. */

@@ -64,6 +64,7 @@ export async function openRedisStore(connection: QueueConnection): Promise<Queue
     prefix,
     report,
     backend,
+    concurrencyAtMost: Number.POSITIVE_INFINITY,
     keepCompleted: { age: 24 * 3_600, count: 1_000 },
     states,
     counts,
