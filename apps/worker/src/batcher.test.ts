@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { createBatcher } from "./batcher.ts";
 
 interface Item {
@@ -8,6 +8,7 @@ interface Item {
 }
 
 const free = (): Promise<() => void> => Promise.resolve(() => {});
+const linger = (): Promise<void> => Promise.resolve();
 const keyOf = ({ key }: Item): string => key;
 
 /** An `apply` whose batches are answered when the test says so. */
@@ -34,7 +35,7 @@ const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resol
 describe("batcher", () => {
   it("sends the first item alone, and what gathers meanwhile as the next batch", async () => {
     const { batches, apply, answer } = heldApply();
-    const batcher = createBatcher({ size: 200, keyOf, ready: free, apply });
+    const batcher = createBatcher({ size: 200, keyOf, linger, ready: free, apply });
     const first = batcher.submit({ key: "a", serial: 1 });
     await settled();
     const others = ["b", "c", "d"].map((key, index) => batcher.submit({ key, serial: index + 2 }));
@@ -48,7 +49,7 @@ describe("batcher", () => {
 
   it("sends a second item of a key after the first is answered", async () => {
     const { batches, apply, answer } = heldApply();
-    const batcher = createBatcher({ size: 200, keyOf, ready: free, apply });
+    const batcher = createBatcher({ size: 200, keyOf, linger, ready: free, apply });
     const twins = [1, 2].map((serial) => batcher.submit({ key: "a", serial }));
     await settled();
     expect(batches).toEqual([[{ key: "a", serial: 1 }]]);
@@ -61,7 +62,7 @@ describe("batcher", () => {
   it("takes its batch when it may be sent, not when it was asked for", async () => {
     const { batches, apply, answer } = heldApply();
     const turn = Promise.withResolvers<() => void>();
-    const batcher = createBatcher({ size: 200, keyOf, ready: () => turn.promise, apply });
+    const batcher = createBatcher({ size: 200, keyOf, linger, ready: () => turn.promise, apply });
     const early = batcher.submit({ key: "a", serial: 1 });
     await settled();
     const late = batcher.submit({ key: "b", serial: 2 });
@@ -74,7 +75,7 @@ describe("batcher", () => {
 
   it("keeps a batch as small as its most cautious item asks for", async () => {
     const { batches, apply, answer } = heldApply();
-    const batcher = createBatcher({ size: 200, keyOf, ready: free, apply });
+    const batcher = createBatcher({ size: 200, keyOf, linger, ready: free, apply });
     const answers = [batcher.submit({ key: "a", serial: 0 })];
     await settled();
     for (const [index, key] of ["b", "c", "d", "e"].entries()) {
@@ -88,13 +89,28 @@ describe("batcher", () => {
     expect(batches.map((batch) => batch.map(keyOf))).toEqual([["a"], ["b", "c"], ["d", "e"]]);
   });
 
+  it("lingers before a batch that would not be full, and not before one that is", async () => {
+    const { batches, apply, answer } = heldApply();
+    const moment = vi.fn<() => Promise<void>>(linger);
+    const batcher = createBatcher({ size: 2, keyOf, linger: moment, ready: free, apply });
+    const answers = ["a", "b", "c", "d"].map((key, serial) => batcher.submit({ key, serial }));
+    for (let round = 0; round < 3; round += 1) {
+      await settled();
+      answer();
+    }
+    await Promise.all(answers);
+    expect(batches.map((batch) => batch.length)).toEqual([2, 2]);
+    // The first item was alone when it came.
+    expect(moment).toHaveBeenCalledOnce();
+  });
+
   it("hands a bug to each item of the batch and goes on with the next", async () => {
     let calls = 0;
     const apply = (items: readonly Item[]): Promise<number[]> => {
       calls += 1;
       return calls === 1 ? Promise.reject(new Error("broken")) : Promise.resolve(items.map(({ serial }) => serial));
     };
-    const batcher = createBatcher({ size: 2, keyOf, ready: free, apply });
+    const batcher = createBatcher({ size: 2, keyOf, linger, ready: free, apply });
     const answers = ["a", "b", "c"].map((key, serial) => batcher.submit({ key, serial }));
     expect(await Promise.allSettled(answers)).toMatchObject([
       { reason: { message: "broken" } },
@@ -104,7 +120,7 @@ describe("batcher", () => {
   });
 
   it("calls an apply that loses an answer a bug", async () => {
-    const batcher = createBatcher({ size: 2, keyOf, ready: free, apply: () => Promise.resolve([]) });
+    const batcher = createBatcher({ size: 2, keyOf, linger, ready: free, apply: () => Promise.resolve([]) });
     await expect(batcher.submit({ key: "a", serial: 1 })).rejects.toThrow("batch of 1: 0 answers");
   });
 
@@ -132,7 +148,8 @@ describe("batcher", () => {
             Promise.resolve(() => {}),
             "ready",
           );
-        const batcher = createBatcher({ size, keyOf, ready, apply });
+        const lingering = (): Promise<void> => scheduler.schedule(Promise.resolve(), "linger");
+        const batcher = createBatcher({ size, keyOf, linger: lingering, ready, apply });
         const answers: number[] = [];
         const everyone = items.map(async ({ key, atMost }, serial) => {
           await scheduler.schedule(Promise.resolve(), `item ${serial} of ${key}`);

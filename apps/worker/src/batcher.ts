@@ -1,9 +1,9 @@
 /**
  * The batcher of one partition: what is in flight becomes one statement after another.
  *
- * There is no timer. While one statement is under way, or no connection is free for it, whatever comes in gathers; as soon
- * as the next may go, it takes what has gathered, oldest first. So batches are small when there is little to do and
- * full when there is much.
+ * While one statement is under way, or no connection is free for it, whatever comes in gathers; as soon as the next may
+ * go, it takes what has gathered, oldest first. So batches are small when there is little to do and full when there is
+ * much.
  *
  * Invariants
  *   1. Each submitted item is answered exactly once, by the batch that it was in.
@@ -18,6 +18,8 @@ export interface BatcherOptions<Item, Answer> {
   /** Items per batch, at most. */
   readonly size: number;
   readonly keyOf: (item: Item) => string;
+  /** Called before a batch that would not be full: resolves after the moment in which more is likely to come. */
+  readonly linger: () => Promise<void>;
   /** Resolves when the next batch may be taken and sent; what it hands over is called when that batch is answered. */
   readonly ready: () => Promise<() => void>;
   /** One answer per item, in their order. A rejection is a bug, and is handed to each item of the batch. */
@@ -46,6 +48,7 @@ export function createBatcher<Item, Answer>(options: BatcherOptions<Item, Answer
   async function run(): Promise<void> {
     running = true;
     while (waiting.length > 0) {
+      if (waiting.length < options.size) await options.linger();
       const done = await options.ready();
       await send(takeBatch());
       done();
