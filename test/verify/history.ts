@@ -35,6 +35,23 @@ export async function openBooks(database: Database, definition: JobDefinition = 
   return { database, job, term };
 }
 
+/** A history written once for all tests of a file: each test damages a copy. */
+export interface Original extends AsyncDisposable {
+  copy(): Promise<History>;
+}
+
+export async function openOriginal(server: PostgresVersion = "18"): Promise<Original> {
+  const original = await testDatabase({ server });
+  await writeHistory(await openBooks(original.database));
+  // A database is copied while nobody is connected to it.
+  await original.database.close();
+  const copy = async (): Promise<History> => {
+    const test = await testDatabase({ server, template: original.name });
+    return { ...(await openBooks(test.database)), [Symbol.asyncDispose]: () => test[Symbol.asyncDispose]() };
+  };
+  return { copy, [Symbol.asyncDispose]: () => original[Symbol.asyncDispose]() };
+}
+
 /**
  * `r0001`, `r0002` and `r0003` sell 101, 102, 103; 201, 202, 203; and 301, 302, 303 on the three nights. `r0001` has a late sale
  * of 7 on the first date, which the third night adds. The second night of `r0002` is run again, twice. Their versions:
@@ -43,15 +60,6 @@ export async function openBooks(database: Database, definition: JobDefinition = 
  *     r0002  1: 201   2: 202   3: 203   4 and 5: 0 of the second    606
  *     r0003  1: 301   2: 302   3: 303                               906
  */
-export async function openHistory(server: PostgresVersion = "18"): Promise<History> {
-  await using stack = new AsyncDisposableStack();
-  const test = stack.use(await testDatabase({ server }));
-  const books = await openBooks(test.database);
-  await writeHistory(books);
-  const kept = stack.move();
-  return { ...books, [Symbol.asyncDispose]: () => kept.disposeAsync() };
-}
-
 export async function writeHistory(books: Books): Promise<void> {
   const { database, job } = books;
   const restaurants = await makeRestaurants(database.db, 3);
@@ -103,10 +111,6 @@ export async function damage({ database }: Books, ...statements: readonly string
     for (const statement of statements) await session.query(statement);
     await session.query("reset session_replication_role");
   });
-}
-
-export async function isClean({ database, job }: Books): Promise<boolean> {
-  return (await verify(database, job, { now })).clean;
 }
 
 /** A violation, short enough to be written down in a test. */

@@ -1,10 +1,16 @@
 import { keyHistory } from "@nightwriter/ledger";
-import { describe, expect, test } from "vitest";
-import { openHistory } from "./history.ts";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Original, openOriginal } from "./history.ts";
+
+let original: Original;
+beforeAll(async () => {
+  original = await openOriginal();
+});
+afterAll(async () => original[Symbol.asyncDispose]());
 
 describe("keyHistory", () => {
   test("tells the total of a key and how it came about, in order of version", async () => {
-    await using history = await openHistory();
+    await using history = await original.copy();
     const found = await keyHistory(history.database, history.job, "r0001");
     expect(found).toMatchObject({ key: "r0001", totalMinor: 313n, version: 4n, fencingToken: 1n, pausedAt: undefined });
     expect(
@@ -19,7 +25,7 @@ describe("keyHistory", () => {
   });
 
   test("is undefined for a key that the job has never planned", async () => {
-    await using history = await openHistory();
+    await using history = await original.copy();
     expect(await keyHistory(history.database, history.job, "r0004")).toBeUndefined();
   });
 });

@@ -2,15 +2,16 @@
 import { parkItems } from "@nightwriter/ledger";
 import { recordSales, testDatabase } from "@nightwriter/testkit";
 import { sql } from "kysely";
-import { describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
   applyDue,
   type Books,
   broken,
   nights,
   now,
+  type Original,
   openBooks,
-  openHistory,
+  openOriginal,
   planNight,
   runNight,
   verifyBoth,
@@ -48,9 +49,15 @@ function aged(since: Temporal.Instant): { since: Temporal.Instant; age: Temporal
   return { since, age: now.since(since, { largestUnit: "hour" }) };
 }
 
+let original: Original;
+beforeAll(async () => {
+  original = await openOriginal();
+});
+afterAll(async () => original[Symbol.asyncDispose]());
+
 describe("outstanding", () => {
   test("is nothing when every night has run", async () => {
-    await using history = await openHistory();
+    await using history = await original.copy();
     const report = await verifyBoth(history);
     expect(report).toMatchObject({
       clean: true,
@@ -66,7 +73,7 @@ describe("outstanding", () => {
   });
 
   test("is what is due, with its run and the age of its plan", async () => {
-    await using history = await openHistory();
+    await using history = await original.copy();
     const { runId, since } = await planFourth(history);
     const report = await verifyBoth(history);
     expect(report.clean).toBe(true);
@@ -77,7 +84,7 @@ describe("outstanding", () => {
   });
 
   test("is what was parked", async () => {
-    await using history = await openHistory();
+    await using history = await original.copy();
     const { runId, since } = await planFourth(history);
     const item = { runId, key: "r0003", businessDate: fourth };
     const outcome = { outcome: "parked", sqlstate: undefined, reason: "under audit" } as const;
@@ -89,7 +96,7 @@ describe("outstanding", () => {
   });
 
   test("is what was cancelled, item or run", async () => {
-    await using history = await openHistory();
+    await using history = await original.copy();
     const { runId, since } = await planFourth(history);
     const { db } = history.database;
     const expected = [{ ...pair, reason: "cancelled", amountMinor: 304n, runId, ...aged(since) }];
@@ -107,7 +114,7 @@ describe("outstanding", () => {
   });
 
   test("is what came after the last plan, for its dates or later ones, until the next night", async () => {
-    await using history = await openHistory();
+    await using history = await original.copy();
     await sell(history, first, 9);
     await sell(history, fourth, 304);
     await sell(history, second, -2);
@@ -144,7 +151,7 @@ describe("outstanding", () => {
   });
 
   test("is not a late sale of a closed date, which no plan will take up", async () => {
-    await using history = await openHistory();
+    await using history = await original.copy();
     await history.database.db.updateTable("nightwriter.job").set({ closed_through: first }).execute();
     await sell(history, first, 9);
     await sell(history, second, 9);
@@ -154,7 +161,7 @@ describe("outstanding", () => {
   });
 
   test("is more than any bigint where a key's rows add up to that, and hides no other", async () => {
-    await using history = await openHistory();
+    await using history = await original.copy();
     const largest = 2n ** 63n - 1n;
     await sell(history, fourth, largest);
     await sell(history, fourth, largest);
@@ -181,7 +188,7 @@ describe("outstanding", () => {
 
 describe("a range of business dates", () => {
   test("limits what is about dates, and nothing else", async () => {
-    await using history = await openHistory();
+    await using history = await original.copy();
     await history.database.db.updateTable("nightwriter.job").set({ closed_through: third }).execute();
     for (const date of nights) await sell(history, date, 9);
     await history.database.db

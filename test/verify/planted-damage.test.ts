@@ -3,17 +3,27 @@
  * names exactly that key, date and amount. A rule that could not fail would prove nothing.
  */
 import { bothPostgres } from "@nightwriter/testkit";
-import { describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { damages, entry, last } from "./damages.ts";
-import { broken, damage, type History, isClean, nights, openHistory } from "./history.ts";
+import { broken, damage, type History, nights, type Original, openOriginal } from "./history.ts";
 
 const [, second, third] = nights;
 
 describe.each(bothPostgres)("verify on PostgreSQL %s", (server) => {
+  let original: Original;
+  beforeAll(async () => {
+    original = await openOriginal(server);
+  });
+  afterAll(async () => original[Symbol.asyncDispose]());
+
+  test("finds nothing before the damage", async () => {
+    await using history = await original.copy();
+    expect(await broken(history)).toEqual([]);
+  });
+
   describe.each(Object.entries(damages))("%s", (_rule, planted) => {
     test.each(planted)("names $what, and no other rule does", async (each) => {
-      await using history = await openHistory(server);
-      expect(await isClean(history)).toBe(true);
+      await using history = await original.copy();
       await damage(history, ...each.plant);
       expect(await broken(history)).toEqual(each.broken);
     });
@@ -21,7 +31,7 @@ describe.each(bothPostgres)("verify on PostgreSQL %s", (server) => {
 
   describe("snapshot-order", () => {
     test("names an entry whose snapshot did not see the one before", async () => {
-      await using history = await openHistory(server);
+      await using history = await original.copy();
       const before = await xidOf(history, "r0003", 2);
       await damage(
         history,
@@ -34,7 +44,7 @@ describe.each(bothPostgres)("verify on PostgreSQL %s", (server) => {
     });
 
     test("names an entry whose transaction had ended before its snapshot was taken", async () => {
-      await using history = await openHistory(server);
+      await using history = await original.copy();
       const own = await xidOf(history, "r0003", 3);
       await damage(
         history,
@@ -55,7 +65,7 @@ describe.each(bothPostgres)("verify on PostgreSQL %s", (server) => {
     });
 
     test("names an entry of an older epoch than the one before", async () => {
-      await using history = await openHistory(server);
+      await using history = await original.copy();
       await damage(
         history,
         "insert into nightwriter.epoch (system_identifier) values (-1)",
@@ -68,7 +78,7 @@ describe.each(bothPostgres)("verify on PostgreSQL %s", (server) => {
   });
 
   test("a day that was added twice is named by its deltas and by its sum", async () => {
-    await using history = await openHistory(server);
+    await using history = await original.copy();
     await damage(
       history,
       `update nightwriter.ledger_entry set delta_minor = 202, total_after = 808 where ${entry("r0002", 4)}`,
@@ -85,7 +95,7 @@ describe.each(bothPostgres)("verify on PostgreSQL %s", (server) => {
   });
 
   test("a sale that disappeared is named by its delta and by its sum", async () => {
-    await using history = await openHistory(server);
+    await using history = await original.copy();
     await damage(history, `delete from sales.sale where restaurant_id = 'r0003' and business_date = '${third}'`);
     const pair = { key: "r0003", date: third };
     expect(await broken(history)).toEqual([

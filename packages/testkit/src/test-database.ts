@@ -11,6 +11,8 @@ export interface TestDatabaseOptions {
   readonly server?: PostgresVersion;
   /** Connections of `database` at most. Default: 4. */
   readonly max?: number;
+  /** The name of another test database of the server, which nobody is connected to. Default: the migrated template. */
+  readonly template?: string;
 }
 
 export interface TestDatabase extends AsyncDisposable {
@@ -30,11 +32,11 @@ export interface TestDatabase extends AsyncDisposable {
  * await using test = await testDatabase({ server: "15" });
  */
 export async function testDatabase(options: TestDatabaseOptions = {}): Promise<TestDatabase> {
-  const { server = "18", max = 4 } = options;
+  const { server = "18", max = 4, template = TEMPLATE } = options;
   const there = servers().postgres[server];
   const name = DATABASE_MARKER + randomBytes(6).toString("hex");
   await withAdmin(server, async (admin) => {
-    await sql`create database ${sql.id(name)} template ${sql.id(TEMPLATE)}`.execute(admin.db);
+    await sql`create database ${sql.id(name)} template ${sql.id(template)}`.execute(admin.db);
   });
   const url = urlOf(there, name);
   const database = openDatabase({ url, applicationName: `test of ${name}`, max });

@@ -2,8 +2,7 @@
  * One pass over the ledger that holds each entry against the one before it. A chain rule is a condition on such a pair;
  * all of them are asked in this pass.
  *
- * The pass is a hash join of the ledger with itself: half the work of a sort and window functions, and it is shared among
- * parallel workers.
+ * The pass is a hash join of the ledger with itself, which is half the work of a sort and window functions.
  */
 import { type RawBuilder, sql } from "kysely";
 import type { ChainCheck } from "./chain-check.ts";

@@ -19,64 +19,65 @@ export async function scanPairs(inspection: Inspection): Promise<PairScope> {
   return wholeTables(db, async () => {
     await sql`savepoint pair_scan`.execute(db);
     try {
-      return await findPairs(inspection, sql`nightwriter.sum_minor`);
+      return await findPairs(inspection, inBigint);
     } catch (error) {
       const fault = sqlFault(error);
       if (fault.sqlstate !== "22003") throw fault;
-      // Some pair's rows add up to more than any bigint. Numeric holds it, and takes half as long again.
       await sql`rollback to savepoint pair_scan`.execute(db);
-      return findPairs(inspection, sql`sum`);
+      return findPairs(inspection, inNumeric);
     }
   });
 }
 
-async function findPairs(inspection: Inspection, sum: RawBuilder<unknown>): Promise<PairScope> {
+/** How amounts are added up. */
+interface Arithmetic {
+  readonly type: RawBuilder<unknown>;
+  readonly sum: RawBuilder<unknown>;
+}
+
+const inBigint: Arithmetic = { type: sql`bigint`, sum: sql`nightwriter.sum_minor` };
+/** Half as slow again; for when some pair's amounts add up to more than any bigint. */
+const inNumeric: Arithmetic = { type: sql`numeric`, sum: sql`sum` };
+
+async function findPairs(inspection: Inspection, arithmetic: Arithmetic): Promise<PairScope> {
   const { rows } = await sql<{ key: string; business_date: string }>`
-    ${differingPairs(inspection, sum)}
-    union
-    ${repeatedPairs(inspection)}
+    ${notPlain(inspection, arithmetic)}
     limit ${inspection.namedPairs + 1}::bigint`.execute(inspection.db);
   if (rows.length > inspection.namedPairs) return "all";
   return { keys: rows.map((row) => row.key), dates: rows.map((row) => row.business_date) };
 }
 
 /**
- * Pairs that differ if they have one entry. The last id of a pair's rows stands for all of them: an id below the
- * snapshot's xmin is visible in it, and so is each below that one. An older epoch's larger id only costs a closer look.
+ * Entries count against source rows, in one grouping of both: a join of two groupings takes twice as long.
+ *
+ * The last id of a pair's rows stands for all of them: if it is below the snapshot's xmin it is visible in it, and so is
+ * each below it. That ids of an older epoch are in between only costs a closer look.
  */
-function differingPairs(inspection: Inspection, sum: RawBuilder<unknown>): RawBuilder<unknown> {
+function notPlain(inspection: Inspection, { type, sum }: Arithmetic): RawBuilder<unknown> {
   const { job } = inspection;
   const stamped = job.definition.source.kind === "stamped";
-  const last = stamped ? sql`, max(source.epoch) as epoch, max(source.xid) as xid` : sql``;
-  const seen = stamped
-    ? sql`(owed.key is null or owed.epoch < entry.epoch
-        or (owed.epoch = entry.epoch and owed.xid < pg_snapshot_xmin(entry.source_snapshot)))`
-    : sql`true`;
+  const stamps = stamped ? sql`source.epoch, source.xid` : sql`null::integer, null::xid8`;
   return sql`
-    select coalesce(entry.key, owed.key) as key, coalesce(entry.business_date, owed.business_date) as business_date
+    select either.key, either.business_date
     from (
-      select it.key, it.business_date, it.delta_minor, it.source_count, it.source_snapshot, it.epoch
-      from nightwriter.ledger_entry as it
-      where it.job_id = ${job.id}::integer and ${dated(inspection, "it")}
-    ) as entry
-    full join (
-      select source.key, source.business_date, ${sum}(source.amount_minor) as amount_minor, count(*) as count ${last}
+      select source.key, source.business_date, source.amount_minor::${type}, 1::bigint, ${stamps}, null::integer, null::xid8
       from ${sourceRows(inspection)}
       where ${dated(inspection, "source")}
-      group by source.key, source.business_date
-    ) as owed on owed.key = entry.key and owed.business_date = entry.business_date
-    where (entry.delta_minor = coalesce(owed.amount_minor, 0) and entry.source_count = coalesce(owed.count, 0)
-      and ${seen}) is not true`;
-}
-
-/** Pairs that have several entries, of whichever runs. */
-function repeatedPairs(inspection: Inspection): RawBuilder<unknown> {
-  return sql`
-    select it.key, it.business_date
-    from nightwriter.ledger_entry as it
-    where it.job_id = ${inspection.job.id}::integer and ${dated(inspection, "it")}
-    group by it.key, it.business_date
-    having count(*) > 1`;
+      union all
+      select entry.key, entry.business_date, -entry.delta_minor::${type}, -entry.source_count, null, null, entry.epoch,
+        pg_snapshot_xmin(entry.source_snapshot)
+      from nightwriter.ledger_entry as entry
+      where entry.job_id = ${job.id}::integer and ${dated(inspection, "entry")}
+    ) as either(key, business_date, amount_minor, count, source_epoch, source_xid, entry_epoch, entry_xmin)
+    group by either.key, either.business_date
+    having (
+      count(either.entry_epoch) = 1
+      and ${sum}(either.amount_minor) = 0
+      and ${sum}(either.count) = 0
+      and (max(either.source_epoch) is null
+        or max(either.source_epoch) < min(either.entry_epoch)
+        or (max(either.source_epoch) = min(either.entry_epoch) and max(either.source_xid) < min(either.entry_xmin)))
+    ) is not true`;
 }
 
 /** Whether the pair of `alias` is one of the scope. */
