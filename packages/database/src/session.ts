@@ -3,6 +3,7 @@ import type { Writable } from "node:stream";
 import type { CompiledQuery } from "kysely";
 import type pg from "pg";
 import { from } from "pg-copy-streams";
+import { dropStalePlans } from "./prepared-plans.ts";
 import { sqlFault } from "./sql-fault.ts";
 import type { NamedQuery } from "./statement.ts";
 
@@ -14,6 +15,7 @@ export interface Answer<Row> {
 }
 
 export interface Session {
+  /** A statement with a name is prepared at its first run on this connection, and is not planned again at each. */
   run<Row>(query: CompiledQuery<Row> | NamedQuery<Row>): Promise<Answer<Row>>;
   /** Plain SQL with $1, $2…: for begin, commit, advisory locks, temporary tables. */
   query<Row extends object>(text: string, parameters?: readonly unknown[]): Promise<Row[]>;
@@ -22,22 +24,24 @@ export interface Session {
 }
 
 export function sessionOf(client: pg.PoolClient): Session {
-  const query = async <Row>(text: string, parameters: readonly unknown[] = []): Promise<Row[]> => {
+  const send = async <Row>(config: pg.QueryConfig): Promise<Row[]> => {
     try {
-      return (await client.query(text, [...parameters])).rows;
+      if (config.name !== undefined) await dropStalePlans(client);
+      return (await client.query(config)).rows;
     } catch (error) {
       throw sqlFault(error);
     }
   };
   return {
-    query,
+    query: async (text, parameters = []) => send({ text, values: [...parameters] }),
     copyFrom: (text) => client.query(from(text)),
-    async run<Row>({ sql, parameters }: CompiledQuery<Row>): Promise<Answer<Row>> {
+    async run<Row>(query: CompiledQuery<Row> | NamedQuery<Row>): Promise<Answer<Row>> {
+      const named = "name" in query ? { name: query.name } : {};
       const warnings: string[] = [];
       const note = (notice: { code: string | undefined }): void => void warnings.push(notice.code ?? "");
       client.on("notice", note);
       try {
-        return { rows: await query<Row>(sql, parameters), warnings };
+        return { rows: await send<Row>({ ...named, text: query.sql, values: [...query.parameters] }), warnings };
       } finally {
         client.off("notice", note);
       }
