@@ -1,0 +1,66 @@
+/** What is printed: a table for people, which is Markdown, or a document for machines. */
+import { type Bound, type Figure, isReached, spreadOf } from "./figure.ts";
+import type { Machine } from "./machine.ts";
+import type { Scale } from "./scale.ts";
+
+export interface Report {
+  readonly machine: Machine;
+  readonly scale: Scale;
+  readonly startedAt: Temporal.Instant;
+  readonly durationMs: number;
+  readonly figures: readonly Figure[];
+}
+
+/** One JSON document. */
+export function reportJson({ figures, ...rest }: Report): string {
+  const measured = figures.map((figure) => ({
+    ...figure,
+    ...spreadOf(figure.pairs.map(({ value }) => value)),
+    reached: isReached(figure),
+  }));
+  return JSON.stringify({ ...rest, figures: measured }, undefined, 2);
+}
+
+/** A Markdown table whose columns stand under each other in a terminal too. */
+export function reportTable({ figures, machine, scale, startedAt }: Report): string {
+  const rows = [
+    ["what", "ours", "measured by", "median", "spread", "must reach", ""],
+    ...figures.map((figure) => rowOf(figure, scale)),
+  ];
+  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
+  const line = (row: readonly string[]): string =>
+    `| ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(" | ")} |`;
+  const [head = [], ...body] = rows;
+  const rule = line(widths.map((width) => "-".repeat(width)));
+  const { cpu, cores, memoryGib, node, postgres, redis, load } = machine;
+  return [
+    line(head),
+    rule,
+    ...body.map(line),
+    "",
+    `${startedAt.toString({ smallestUnit: "minute" })}; ${cores} cores (${cpu}), ${memoryGib} GiB; load ${load.join(", ")} at the start`,
+    `Node ${node}, PostgreSQL ${postgres}, Redis ${redis}; scale ${scale.name}`,
+  ].join("\n");
+}
+
+function rowOf(figure: Figure, scale: Scale): string[] {
+  const { what, unit, valueUnit, bound, pairs } = figure;
+  const { median, min, max } = spreadOf(pairs.map(({ value }) => value));
+  const value = (number: number): string => [number.toFixed(valueUnit === "" ? 2 : 0), valueUnit].join(" ").trimEnd();
+  const side = (numbers: readonly number[]): string =>
+    unit === "" ? "" : `${Math.round(spreadOf(numbers).median).toLocaleString("en")} ${unit}`;
+  return [
+    what,
+    side(pairs.map(({ ours }) => ours)),
+    side(pairs.map(({ theirs }) => theirs)),
+    value(median),
+    `${value(min)} – ${value(max)}`,
+    boundText(bound, valueUnit),
+    scale.name === "small" ? "" : isReached(figure) ? "reached" : "MISSED",
+  ];
+}
+
+function boundText(bound: Bound, unit: string): string {
+  const text = "atLeast" in bound ? `≥ ${bound.atLeast.toFixed(2)}` : `≤ ${bound.atMost}`;
+  return [text, unit].join(" ").trimEnd();
+}
