@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { appendFile } from "node:fs/promises";
-import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { openDatabase } from "@nightwriter/database";
 import { importSales } from "@nightwriter/sales";
@@ -10,6 +10,7 @@ import { sql } from "kysely";
 import { describe, expect, it } from "vitest";
 import { importNew, nothing, optionsOf, rowCounts, saleLines, sales, temporaryFolder } from "./fixture.ts";
 
+const stoppedImport = fileURLToPath(new URL("stopped-import.ts", import.meta.url));
 const header = "date,amount\n";
 const first = "01/03/2026 12:00,1.00\n02/03/2026 12:00,2.00\n";
 const second = "03/03/2026 12:00,3.00\n";
@@ -231,7 +232,7 @@ describe("importSales, ended early", () => {
     await using test = await testDatabase();
     const lines = Array.from({ length: 60_000 }, (_, index) => `01/03/2026 12:00,1.00,R${index % 7}\n`).join("");
     const file = await folder.write("x.csv", `date,amount,city\n${lines}`);
-    const child = spawn(process.execPath, [join(import.meta.dirname, "stopped-import.ts"), test.url, file], {
+    const child = spawn(process.execPath, [stoppedImport, test.url, file], {
       stdio: ["ignore", "pipe", "inherit"],
     });
     const [line] = (await once(child.stdout, "data")) as [Buffer];

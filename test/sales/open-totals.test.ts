@@ -4,7 +4,7 @@ import { applyItems } from "@nightwriter/ledger";
 import { readTerms } from "@nightwriter/partition";
 import { type OpenOptions, openTotals, restaurantTotals } from "@nightwriter/restaurant-totals";
 import { ensureNightlyRun, finishRuns } from "@nightwriter/run";
-import { recordSales, type TestDatabase, testDatabase } from "@nightwriter/testkit";
+import { bothPostgres, type PostgresVersion, recordSales, type TestDatabase, testDatabase } from "@nightwriter/testkit";
 import { describe, expect, it } from "vitest";
 import { type Folder, temporaryFolder } from "./fixture.ts";
 
@@ -20,9 +20,9 @@ interface Place extends AsyncDisposable {
 const clock: Clock = { ...systemClock, now: () => Temporal.Instant.from("2026-03-10T01:30Z") };
 const creation = { zone: "Europe/London", cutoff: "04:00", currency: "GBP" };
 
-async function house(): Promise<Place> {
+async function house(server: PostgresVersion = "18"): Promise<Place> {
   const folder = await temporaryFolder();
-  const test = await testDatabase();
+  const test = await testDatabase({ server });
   const job = await registerJob(test.database, restaurantTotals);
   return {
     folder,
@@ -65,18 +65,21 @@ async function openings({ test }: Place): Promise<string[]> {
 }
 
 describe("openTotals", () => {
-  it("records opening totals that a run applies as first entries", async () => {
-    await using place = await house();
-    const result = await place.open('Restaurant,Total\nsoho,"40,000.00"\nmayfair,-12.50\n');
-    expect(result).toMatchObject({ outcome: "opened", restaurants: 2, restaurantsCreated: 2 });
-    expect(result).toMatchObject({ sums: new Map([["GBP", 39_987_50n]]) });
-    // The business date is still the 9th, and the opening lies before it.
-    expect(await openings(place)).toEqual(["mayfair 2026-03-08 -1250", "soho 2026-03-08 4000000"]);
-    expect(await totals(place)).toEqual(["mayfair 0 v0", "soho 0 v0"]);
-    expect(await applyRun(place, result.runId)).toEqual(["applied", "applied"]);
-    expect(await totals(place)).toEqual(["mayfair -1250 v1", "soho 4000000 v1"]);
-    expect((await finishRuns(place.test.database, place.job)).map((run) => run.kind)).toEqual(["opening"]);
-  });
+  it.each(bothPostgres)(
+    "records opening totals that a run applies as first entries, on PostgreSQL %s",
+    async (server) => {
+      await using place = await house(server);
+      const result = await place.open('Restaurant,Total\nsoho,"40,000.00"\nmayfair,-12.50\n');
+      expect(result).toMatchObject({ outcome: "opened", restaurants: 2, restaurantsCreated: 2 });
+      expect(result).toMatchObject({ sums: new Map([["GBP", 39_987_50n]]) });
+      // The business date is still the 9th, and the opening lies before it.
+      expect(await openings(place)).toEqual(["mayfair 2026-03-08 -1250", "soho 2026-03-08 4000000"]);
+      expect(await totals(place)).toEqual(["mayfair 0 v0", "soho 0 v0"]);
+      expect(await applyRun(place, result.runId)).toEqual(["applied", "applied"]);
+      expect(await totals(place)).toEqual(["mayfair -1250 v1", "soho 4000000 v1"]);
+      expect((await finishRuns(place.test.database, place.job)).map((run) => run.kind)).toEqual(["opening"]);
+    },
+  );
 
   it("changes nothing the second time, and answers the same run", async () => {
     await using place = await house();

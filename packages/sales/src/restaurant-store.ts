@@ -125,7 +125,7 @@ type RestaurantRow = {
 };
 
 /** Text as COPY's text format writes it. */
-export function escapeForCopy(text: string): string {
+function escapeForCopy(text: string): string {
   return text.replaceAll("\\", "\\\\").replaceAll("\t", "\\t").replaceAll("\n", "\\n").replaceAll("\r", "\\r");
 }
 
