@@ -1,5 +1,5 @@
 import { Writable } from "node:stream";
-import { describe, expect, test } from "vitest";
+import { describe, expect, it } from "vitest";
 import { runCommandLine } from "./command-line.ts";
 import { commands } from "./commands/index.ts";
 import { verbs } from "./program.ts";
@@ -20,7 +20,7 @@ async function ran(...args: string[]): Promise<Ran> {
 }
 
 describe("nightwriter without a verb", () => {
-  test("prints the list of verbs on stderr and ends with 2", async () => {
+  it("prints the list of verbs on stderr and ends with 2", async () => {
     const { code, stdout, stderr } = await ran();
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     for (const verb of verbs) expect(stderr).toMatch(new RegExp(`^  ${verb}\\b`, "m"));
@@ -28,14 +28,14 @@ describe("nightwriter without a verb", () => {
 });
 
 describe("nightwriter --help", () => {
-  test("prints every verb with its summary, and the exit codes, and ends with 0", async () => {
+  it("prints every verb with its summary, and the exit codes, and ends with 0", async () => {
     const { code, stdout } = await ran("--help");
     expect(code).toBe(0);
     for (const { summary } of commands) expect(stdout.replaceAll(/\s+/g, " ")).toContain(summary);
     expect(stdout).toContain("Exit codes:");
   });
 
-  test.each(verbs)("%s --help has examples and exit codes", async (verb) => {
+  it.each(verbs)("%s --help has examples and exit codes", async (verb) => {
     const { code, stdout, stderr } = await ran(verb, "--help");
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(stdout).toMatch(new RegExp(`Examples:\\n  nightwriter ${verb}`));
@@ -43,13 +43,13 @@ describe("nightwriter --help", () => {
     expect(stdout).toContain("--json");
   });
 
-  test("worker --help lists the settings that it reads", async () => {
+  it("worker --help lists the settings that it reads", async () => {
     expect((await ran("worker", "--help")).stdout).toContain("DATABASE_URL");
   });
 });
 
 describe("a wrong command line", () => {
-  test.each([
+  it.each([
     [["rnu"], "unknown command 'rnu' (Did you mean run?)"],
     [["run", "--dat", "2026-03-28"], "unknown option '--dat' (Did you mean --date?)"],
     [["frobnicate"], "unknown command 'frobnicate'; see nightwriter --help"],
@@ -68,9 +68,31 @@ describe("a wrong command line", () => {
     expect(await ran(...args)).toEqual({ code: 2, stdout: "", stderr: `nightwriter: ${line}\n` });
   });
 
-  test("is answered with a document too when it has --json", async () => {
+  it("is answered with a document too when it has --json", async () => {
     const { code, stdout } = await ran("status", "--frobnicate", "--json");
     expect(code).toBe(2);
     expect(JSON.parse(stdout)).toMatchObject({ error: { code: "usage" } });
+  });
+});
+
+describe("a verb that cannot be meant", () => {
+  it.each<[string[], RegExp]>([
+    [["run", "--date", "2999-01-01"], /date 2999-01-01: lies in the future/],
+    [["run"], /which night is to be run: say --date, or both --from and --to/],
+    [["run", "--from", "2026-03-02", "--to", "2026-03-01"], /the range ends before it begins/],
+    [["run", "--date", "2026-03-01", "--job", "restaurant-total"], /did you mean restaurant-totals\?/],
+    [["run", "--date", "2026-03-01", "--job", "payroll"], /the jobs are: restaurant-totals/],
+    [["run", "--date", "2026-03-01", "--request-id", "x"], /option --request-id: a night has none/],
+    [["verify", "--from", "2026-03-02", "--to", "2026-03-01"], /the range ends before it begins/],
+    [["import", "sales.csv"], /say either --restaurant or --restaurant-column/],
+    [
+      ["import", "sales.csv", "--restaurant", "Soho", "--price-column", "price"],
+      /both --quantity-column and --price-column/,
+    ],
+  ])("%j is refused before anything is opened, in one line with its remedy", async (args, line) => {
+    const { code, stdout, stderr } = await ran(...args);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toMatch(line);
+    expect(stderr.trimEnd().split("\n")).toHaveLength(1);
   });
 });

@@ -3,7 +3,6 @@ import { type Config, loadConfig } from "@nightwriter/config";
 import type { Logger } from "@nightwriter/core";
 import { assertSchemaCompatible, type Database } from "@nightwriter/database";
 import { type Job, registerJob } from "@nightwriter/job";
-import { connectQueues } from "@nightwriter/queue";
 import type { ItemQueues } from "@nightwriter/run";
 import { connectDatabase } from "./connect-database.ts";
 import { getDefinition } from "./jobs.ts";
@@ -40,6 +39,8 @@ export async function openInstallation(terminal: Terminal, options: Installation
   await assertSchemaCompatible(database);
   const job = await registerJob(database, definition);
   const connect = async (): Promise<ItemQueues> => {
+    // Loaded when it is needed: most verbs never ask the queue, and its drivers take longer to load than they take to answer.
+    const { connectQueues } = await import("@nightwriter/queue");
     const queues = running.use(
       await connectQueues({
         url: config.queueUrl,

@@ -1,16 +1,16 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, it } from "vitest";
 import { assertNotFuture, datesBetween, parseBusinessDate } from "./business-date.ts";
 
 describe("parseBusinessDate", () => {
-  test("reads a day that exists, the 29th of February of a leap year too", () => {
+  it("reads a day that exists, the 29th of February of a leap year too", () => {
     expect(parseBusinessDate("2024-02-29").toString()).toBe("2024-02-29");
   });
 
-  test.each(["2025-02-29", "2026-04-31", "2026-13-01", "2026-00-10"])("refuses %s, which no calendar has", (text) => {
+  it.each(["2025-02-29", "2026-04-31", "2026-13-01", "2026-00-10"])("refuses %s, which no calendar has", (text) => {
     expect(() => parseBusinessDate(text)).toThrow("There is no such day.");
   });
 
-  test.each(["2026-3-28", "28/03/2026", "20260328", "2026-03-28T00:00", "today", ""])(
+  it.each(["2026-3-28", "28/03/2026", "20260328", "2026-03-28T00:00", "today", ""])(
     "refuses %j, which is written otherwise",
     (text) => {
       expect(() => parseBusinessDate(text)).toThrow("Write it as YYYY-MM-DD.");
@@ -21,11 +21,11 @@ describe("parseBusinessDate", () => {
 describe("assertNotFuture", () => {
   const now = Temporal.Instant.from("2026-03-28T11:00:00Z");
 
-  test("accepts the date that it is by now where days begin first", () => {
+  it("accepts the date that it is by now where days begin first", () => {
     expect(() => assertNotFuture(Temporal.PlainDate.from("2026-03-29"), now)).not.toThrow();
   });
 
-  test("refuses a date that has begun nowhere, naming the latest one", () => {
+  it("refuses a date that has begun nowhere, naming the latest one", () => {
     expect(() => assertNotFuture(Temporal.PlainDate.from("2026-03-30"), now)).toThrow(
       "date 2026-03-30: lies in the future; the latest that can have sales is 2026-03-29",
     );
@@ -36,15 +36,15 @@ describe("datesBetween", () => {
   const dates = (from: string, to: string): string[] =>
     datesBetween(Temporal.PlainDate.from(from), Temporal.PlainDate.from(to)).map(String);
 
-  test("has both ends, across a month's end", () => {
+  it("has both ends, across a month's end", () => {
     expect(dates("2024-02-28", "2024-03-01")).toEqual(["2024-02-28", "2024-02-29", "2024-03-01"]);
   });
 
-  test("is the date itself when it begins and ends there", () => {
+  it("is the date itself when it begins and ends there", () => {
     expect(dates("2026-03-28", "2026-03-28")).toEqual(["2026-03-28"]);
   });
 
-  test("refuses a range that ends before it begins", () => {
+  it("refuses a range that ends before it begins", () => {
     expect(() => dates("2026-03-28", "2026-03-27")).toThrow("the range ends before it begins");
   });
 });

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, it } from "vitest";
 import { seededRandom } from "./random.ts";
 import { lateSalesOf, restaurantsOf, type SampleOptions, salesOf, towns } from "./sample-night.ts";
 
@@ -9,7 +9,7 @@ const options: SampleOptions = {
 };
 
 describe("seededRandom", () => {
-  test("repeats its draws for the same seed and not for another", () => {
+  it("repeats its draws for the same seed and not for another", () => {
     const draws = (seed: string): number[] => {
       const random = seededRandom(seed);
       return Array.from({ length: 40 }, () => random.uniform());
@@ -18,7 +18,7 @@ describe("seededRandom", () => {
     expect(draws("a")).not.toEqual(draws("b"));
   });
 
-  test("draws integers from one end to the other, both included", () => {
+  it("draws integers from one end to the other, both included", () => {
     const random = seededRandom("ends");
     const seen = new Set(Array.from({ length: 200 }, () => random.integer(3, 6)));
     expect(seen).toEqual(new Set([3, 4, 5, 6]));
@@ -26,20 +26,20 @@ describe("seededRandom", () => {
 });
 
 describe("restaurantsOf", () => {
-  test("spreads as many restaurants as asked for over the towns, each in one", () => {
+  it("spreads as many restaurants as asked for over the towns, each in one", () => {
     const all = towns.flatMap((town) => restaurantsOf(town, options));
     expect(new Set(all).size).toBe(203);
   });
 });
 
 describe("salesOf", () => {
-  test("is the same night for the same seed", () => {
+  it("is the same night for the same seed", () => {
     const [town] = towns;
     if (town === undefined) throw new Error("there are towns");
     expect([...salesOf(town, options)]).toEqual([...salesOf(town, options)]);
   });
 
-  test.each(towns)("sells in $name on the business date only, reckoned to its cutoff $cutoff", (town) => {
+  it.each(towns)("sells in $name on the business date only, reckoned to its cutoff $cutoff", (town) => {
     const cutoff = Temporal.PlainTime.from(town.cutoff);
     const dates = [...salesOf(town, options)].map(({ soldAt }) =>
       soldAt.subtract({ hours: cutoff.hour, minutes: cutoff.minute }).toPlainDate().toString(),
@@ -47,7 +47,7 @@ describe("salesOf", () => {
     expect(new Set(dates)).toEqual(new Set(["2026-03-28"]));
   });
 
-  test("has sales after midnight, refunds, and restaurants of very different size", () => {
+  it("has sales after midnight, refunds, and restaurants of very different size", () => {
     const all = towns.flatMap((town) => [...salesOf(town, options)]);
     const counts = Object.values(Object.groupBy(all, ({ restaurant }) => restaurant)).map((sales = []) => sales.length);
     expect(all.some(({ soldAt }) => soldAt.day === 29)).toBe(true);
@@ -57,7 +57,7 @@ describe("salesOf", () => {
 });
 
 describe("lateSalesOf", () => {
-  test("is one sale for each restaurant that is named", () => {
+  it("is one sale for each restaurant that is named", () => {
     const [town] = towns;
     if (town === undefined) throw new Error("there are towns");
     const late = lateSalesOf(town, ["london-0001", "london-0006"], options);

@@ -4,7 +4,7 @@
  * Many nights are waited for a few at a time. A plan looks at what the runs that were unfinished at the last plan had left, so
  * a thousand unfinished nights would be looked at by each of a thousand plans.
  */
-import { enqueueDue, type Run, type RunStatus } from "@nightwriter/run";
+import { enqueueDue, type Run, type RunStatus, reconcile } from "@nightwriter/run";
 import { type Answer, answer } from "../answer.ts";
 import type { Installation } from "../installation.ts";
 import { Interrupted, watchInterrupt } from "../interrupt.ts";
@@ -16,7 +16,7 @@ import { interruptedSummary, runsText, summarize } from "./run-summary.ts";
 import { statusDocument } from "./status-document.ts";
 import { statusesOf, sum, waitForRuns } from "./wait-for-runs.ts";
 
-const NIGHTS_AT_ONCE = 30;
+const NIGHTS_AT_ONCE = 50;
 
 /** A run that is there, and how many items were planned for it just now. */
 export interface PlannedRun {
@@ -97,7 +97,10 @@ async function planAndEnqueue(
     ensured.push(made);
     runs.push(made.run);
   }
-  await Promise.all(runs.map(async (run) => enqueueDue(context, run)));
+  const [only] = runs;
+  // Many small nights go into the queue together, partition by partition, instead of a few items at a time.
+  if (runs.length === 1 && only !== undefined) await enqueueDue(context, only);
+  else await reconcile(context);
   return runs;
 }
 

@@ -1,8 +1,8 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, it } from "vitest";
 import { formatCount, formatDuration, plural } from "./format.ts";
 
 describe("formatDuration", () => {
-  test.each([
+  it.each([
     [40, "0.0 s"],
     [1_234, "1.2 s"],
     [9_940, "9.9 s"],
@@ -19,13 +19,13 @@ describe("formatDuration", () => {
 });
 
 describe("formatCount", () => {
-  test("groups thousands, of bigints too", () => {
+  it("groups thousands, of bigints too", () => {
     expect(formatCount(1_234_567n)).toBe("1,234,567");
   });
 });
 
 describe("plural", () => {
-  test("counts one as one and none as many", () => {
+  it("counts one as one and none as many", () => {
     expect([plural(1, "item"), plural(0, "item"), plural(2n, "entry", "entries")]).toEqual([
       "1 item",
       "0 items",

@@ -7,6 +7,11 @@ export function formatCount(count: number | bigint): string {
   return counts.format(count);
 }
 
+/** `4,700`, and below ten `0.6`: what is slow is not nothing. */
+export function formatRate(perSecond: number): string {
+  return perSecond > 0 && perSecond < 9.95 ? perSecond.toFixed(1) : formatCount(Math.round(perSecond));
+}
+
 /** `0.4 s`, `12 s`, `3 min 5 s`, `2 h 10 min` */
 export function formatDuration(ms: number): string {
   if (ms < 9_950) return `${(ms / 1_000).toFixed(1)} s`;

@@ -1,8 +1,8 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, it } from "vitest";
 import { formatMinor } from "./money.ts";
 
 describe("formatMinor", () => {
-  test.each([
+  it.each([
     [4_000_000n, 2, "40000.00"],
     [5n, 2, "0.05"],
     [-5n, 2, "-0.05"],

@@ -1,7 +1,7 @@
 import { Writable } from "node:stream";
 import { stripVTControlCharacters } from "node:util";
 import type { Clock } from "@nightwriter/core";
-import { describe, expect, test } from "vitest";
+import { describe, expect, it } from "vitest";
 import { openTerminal, type Terminal } from "../terminal.ts";
 import { progressText, startProgress } from "./progress.ts";
 
@@ -28,33 +28,33 @@ function heldClock(): Clock & { ms: number } {
 }
 
 describe("progressText", () => {
-  test("says count, rate and estimate", () => {
+  it("says count, rate and estimate", () => {
     expect(progressText({ label: "items applied", done: 12_500, total: 20_000, perSecond: 4_700 })).toBe(
       "12,500 of 20,000 items applied, 4,700/s, 1.6 s left",
     );
   });
 
-  test("makes no estimate from a rate of nothing", () => {
+  it("makes no estimate from a rate of nothing", () => {
     expect(progressText({ label: "items", done: 0, total: 20, perSecond: 0 })).toBe("0 of 20 items, 0/s");
   });
 
-  test("makes no estimate when the end is not known or reached", () => {
+  it("makes no estimate when the end is not known or reached", () => {
     expect(progressText({ label: "lines", done: 20, total: undefined, perSecond: 10 })).toBe("20 lines, 10/s");
     expect(progressText({ label: "lines", done: 20, total: 20, perSecond: 10 })).toBe("20 of 20 lines, 10/s");
   });
 });
 
 describe("startProgress without a terminal", () => {
-  test("prints a plain line every five seconds and the last state at the end", () => {
+  it("prints a plain line every five seconds and the last state at the end", () => {
     const stderr = recorder(false);
     const clock = heldClock();
     const progress = startProgress(terminalOver(stderr), { label: "items", clock });
     for (; clock.ms <= 6_000; clock.ms += 500) progress.update(clock.ms / 500, 100);
     progress.stop();
-    expect(stderr.text).toBe("10 of 100 items, 2/s, 45 s left\n12 of 100 items, 2/s, 44 s left\n");
+    expect(stderr.text).toBe("10 of 100 items, 2.0/s, 45 s left\n12 of 100 items, 2.0/s, 44 s left\n");
   });
 
-  test("says a state that it has said no second time", () => {
+  it("says a state that it has said no second time", () => {
     const stderr = recorder(false);
     const clock = heldClock();
     const progress = startProgress(terminalOver(stderr), { label: "items", clock });
@@ -65,8 +65,19 @@ describe("startProgress without a terminal", () => {
   });
 });
 
+describe("startProgress of something short without a terminal", () => {
+  it("prints nothing", () => {
+    const stderr = recorder(false);
+    const progress = startProgress(terminalOver(stderr), { label: "items", clock: heldClock() });
+    progress.update(3, 7);
+    progress.update(7, 7);
+    progress.stop();
+    expect(stderr.text).toBe("");
+  });
+});
+
 describe("startProgress on a terminal", () => {
-  test("is drawn anew below a note", () => {
+  it("is drawn anew below a note", () => {
     const stderr = recorder(true);
     const terminal = terminalOver(stderr);
     const progress = startProgress(terminal, { label: "items", clock: heldClock() });
@@ -79,7 +90,7 @@ describe("startProgress on a terminal", () => {
     );
   });
 
-  test("draws a bar, at most ten times a second, and leaves the last one standing", () => {
+  it("draws a bar, at most ten times a second, and leaves the last one standing", () => {
     const stderr = recorder(true);
     const clock = heldClock();
     const progress = startProgress(terminalOver(stderr), { label: "items", clock });

@@ -5,7 +5,7 @@
 import { type Clock, systemClock } from "@nightwriter/core";
 import { createLogUpdate } from "log-update";
 import type { Terminal } from "../terminal.ts";
-import { formatCount, formatDuration } from "./format.ts";
+import { formatCount, formatDuration, formatRate } from "./format.ts";
 import { rateMeter } from "./rate-meter.ts";
 
 const REDRAW_EVERY_MS = 100;
@@ -55,7 +55,8 @@ export function startProgress(terminal: Terminal, { label, clock = systemClock }
       show(last);
     },
     stop() {
-      if (last !== undefined && last !== shown) show(last);
+      // Without a terminal, what was too short for a first line needs no last one either.
+      if (last !== undefined && last !== shown && (bar !== undefined || shown !== undefined)) show(last);
       bar?.done();
       terminal.sendNotesTo(undefined);
     },
@@ -73,7 +74,7 @@ export interface ProgressState {
 export function progressText({ label, done, total, perSecond }: ProgressState): string {
   const count = total === undefined ? formatCount(done) : `${formatCount(done)} of ${formatCount(total)}`;
   const parts = [`${count} ${label}`];
-  if (perSecond !== undefined) parts.push(`${formatCount(Math.round(perSecond))}/s`);
+  if (perSecond !== undefined) parts.push(`${formatRate(perSecond)}/s`);
   if (perSecond !== undefined && perSecond > 0 && total !== undefined && total > done) {
     parts.push(`${formatDuration(((total - done) * 1_000) / perSecond)} left`);
   }

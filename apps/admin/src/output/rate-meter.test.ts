@@ -1,15 +1,15 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, it } from "vitest";
 import { rateMeter } from "./rate-meter.ts";
 
 describe("rateMeter", () => {
-  test("knows no rate before two samples apart", () => {
+  it("knows no rate before two samples apart", () => {
     const meter = rateMeter();
     meter.add(0, 1_000);
     meter.add(5, 1_000);
     expect(meter.perSecond()).toBeUndefined();
   });
 
-  test("forgets a pause once ten seconds have passed since it ended", () => {
+  it("forgets a pause once ten seconds have passed since it ended", () => {
     const meter = rateMeter();
     meter.add(0, 0);
     meter.add(0, 60_000);
@@ -17,7 +17,7 @@ describe("rateMeter", () => {
     expect(meter.perSecond()).toBeCloseTo(100);
   });
 
-  test("keeps one sample of before the window when samples are rare", () => {
+  it("keeps one sample of before the window when samples are rare", () => {
     const meter = rateMeter();
     meter.add(0, 0);
     meter.add(600, 60_000);

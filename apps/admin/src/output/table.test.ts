@@ -1,10 +1,10 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, it } from "vitest";
 import { renderTable } from "./table.ts";
 
 const columns = [{ title: "restaurant" }, { title: "total", align: "right" }] as const;
 
 describe("renderTable", () => {
-  test("aligns its columns, wide characters too, and ends lines without blanks", () => {
+  it("aligns its columns, wide characters too, and ends lines without blanks", () => {
     expect(
       renderTable(columns, [
         ["寿司 Bar", "1500"],
@@ -13,11 +13,11 @@ describe("renderTable", () => {
     ).toBe(["restaurant  total", "寿司 Bar     1500", "Kensington  -0.05"].join("\n"));
   });
 
-  test("shows a cell with a line break or an escape in one line, without its effect", () => {
+  it("shows a cell with a line break or an escape in one line, without its effect", () => {
     expect(renderTable([{ title: "error" }], [["a\nb\u001B[31mc"]])).toBe("error\na b [31mc");
   });
 
-  test("is its head alone when there are no rows", () => {
+  it("is its head alone when there are no rows", () => {
     expect(renderTable(columns, [])).toBe("restaurant  total");
   });
 });

@@ -27,7 +27,7 @@ export function appGroup(): AppGroup {
 }
 
 function endedByItself({ name, tail }: AppProcess, how: string): Fault {
-  return new Fault("app_ended", [`${name}: ended by itself (${how}); its last lines:`, ...tail].join("\n"), {
+  return new Fault("app_ended", [`${name}: ended by itself (${how}); its last lines:`, ...tail()].join("\n"), {
     details: { app: name, how },
   });
 }

@@ -1,23 +1,10 @@
-/**
- * An app as a child process of demo and dev.
- *
- * It leads a process group of its own, so that Ctrl-C reaches only us and we end things in order. And it cannot outlive us:
- * a watchdog in front of it reads from a pipe whose other end only we have. A line means that the app is gone: the
- * watchdog leaves. End of file means that we are gone, however we went: it ends the app.
- */
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
-import { createInterface } from "node:readline";
-import type { Writable } from "node:stream";
-import { setTimeout } from "node:timers/promises";
-import { extendEnvironment } from "@nightwriter/config";
-import { invariant } from "@nightwriter/core";
+/** An app as a child process of demo and dev: it ends when we do, and Ctrl-C reaches only us, who end things in order. */
+import { startGuarded } from "@nightwriter/services";
 import type { ProcessName } from "../commands/process-command.ts";
 import { entryOf } from "../verbs/become-process.ts";
 
-/** `$$` is the shell's own process id, which the app takes over with exec. */
-const GUARDED_EXEC = '(read -r _ <&3 || kill -TERM $$) & exec "$@" 3<&-';
-const TAIL_LINES = 20;
+/** An app that is asked to leave finishes what is in flight first, for up to SHUTDOWN_TIMEOUT_MS (25 s). */
+const LEAVING_MS = 30_000;
 
 export interface AppOptions {
   /** Which app. */
@@ -37,72 +24,45 @@ export interface AppEnd {
   readonly wanted: boolean;
 }
 
-export interface AppProcess extends AsyncDisposable {
+export interface AppProcess {
   readonly name: string;
   readonly pid: number;
-  /** Settles when the process has ended, for whatever reason; never rejects. */
+  /** Settles when the process has ended, for whatever reason, and all that it printed was read; never rejects. */
   readonly ended: Promise<AppEnd>;
   /** The last lines that it printed. */
-  readonly tail: readonly string[];
+  readonly tail: () => readonly string[];
   /** Ends it at once, without a chance to finish anything, and waits for that. */
-  kill(): Promise<void>;
+  readonly kill: () => Promise<void>;
   /** Ends it in order (SIGTERM), and after a while without asking. Nothing happens if it has ended. */
-  stop(): Promise<void>;
+  readonly stop: () => Promise<void>;
 }
 
 /** Starts an app. Returns as soon as there is a process; what it says shows when it is ready. */
 export async function startApp({ app, name, environment, log }: AppOptions): Promise<AppProcess> {
-  const child = spawn("/bin/sh", ["-c", GUARDED_EXEC, "sh", process.execPath, entryOf(app)], {
-    env: extendEnvironment(environment),
-    stdio: ["ignore", "pipe", "pipe", "pipe"],
-    detached: true,
+  const child = await startGuarded({
+    file: process.execPath,
+    args: [entryOf(app)],
+    environment,
+    orphanSignal: "TERM",
+    log: (line) => log?.(line),
   });
-  const { promise: ended, resolve: end } = Promise.withResolvers<AppEnd>();
-  let running = true;
   let wanted = false;
-  child.once("exit", (code, signal) => {
-    running = false;
-    end({ how: signal ?? `exit code ${code}`, wanted });
-  });
-  await once(child, "spawn");
-  const { pid } = child;
-  invariant(pid !== undefined, "a spawned process has a pid");
-  const lifeline = lifelineOf(child);
-  child.once("exit", () => lifeline.end("gone\n"));
-  const tail = collectLines(child, log);
-
-  const endWith = async (signals: readonly NodeJS.Signals[], patienceMs: number): Promise<void> => {
-    wanted = true;
-    for (const signal of signals) {
-      if (!running) return;
-      child.kill(signal);
-      const gaveUp = new AbortController();
-      const patience = setTimeout(patienceMs, undefined, { signal: gaveUp.signal }).catch(() => undefined);
-      await Promise.race([ended, patience]);
-      gaveUp.abort();
-    }
-    await ended;
+  const endOf = async (): Promise<AppEnd> => {
+    const { code, signal } = await child.exited;
+    const asked = wanted;
+    await child.closed;
+    return { how: signal ?? `exit code ${code}`, wanted: asked };
   };
-  const stop = async (): Promise<void> => endWith(["SIGTERM", "SIGKILL"], 30_000);
-  return { name, pid, ended, tail, stop, kill: () => endWith(["SIGKILL"], 5_000), [Symbol.asyncDispose]: stop };
-}
-
-function lifelineOf(child: ChildProcess): Writable {
-  const stream = child.stdio[3];
-  invariant(stream !== null && stream !== undefined && "write" in stream, "descriptor 3 is a pipe to write to");
-  // Its other end may be gone before it, which is no error of ours.
-  stream.on("error", () => undefined);
-  return stream;
-}
-
-function collectLines({ stdout, stderr }: ChildProcess, log: ((line: string) => void) | undefined): string[] {
-  const tail: string[] = [];
-  for (const input of [stdout, stderr]) {
-    invariant(input !== null, "the app's output is piped");
-    createInterface({ input }).on("line", (line) => {
-      if (tail.push(line) > TAIL_LINES) tail.shift();
-      log?.(line);
-    });
-  }
-  return tail;
+  const endWith = async (signals: readonly NodeJS.Signals[]): Promise<void> => {
+    wanted = true;
+    await child.end(signals, LEAVING_MS);
+  };
+  return {
+    name,
+    pid: child.pid,
+    ended: endOf(),
+    tail: child.tail,
+    kill: () => endWith(["SIGKILL"]),
+    stop: () => endWith(["SIGTERM", "SIGKILL"]),
+  };
 }

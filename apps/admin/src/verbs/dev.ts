@@ -39,7 +39,8 @@ export async function runDev(terminal: Terminal, options: DevOptions): Promise<A
   await using apps = appGroup();
   for (const named of namesOf(options.workers)) {
     if (interrupt.signal.aborted) break;
-    const environment = { ...servers.environment, ...dashboard.environment, ...logSettings(terminal) };
+    const settings = { ...servers.environment, ...dashboard.environment, ...logSettings(terminal) };
+    const environment = { ...settings, WORKER_NAME: named.name };
     const log = terminal.json ? terminal.note : prefixed(terminal, named.name);
     started.push(await apps.start({ ...named, environment, log }));
   }

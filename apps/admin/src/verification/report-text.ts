@@ -7,6 +7,9 @@ import { renderTable } from "../output/table.ts";
 /** Currencies by key, as far as they are known. */
 export type Currencies = ReadonlyMap<string, string>;
 
+/** Pairs that a person is shown; a document has up to a hundred of each reason. */
+const OUTSTANDING_SHOWN = 20;
+
 /** The whole report. */
 export function reportText(report: VerifyReport, currencies: Currencies): string {
   const parts = [
@@ -64,6 +67,7 @@ function measured({ key, measure }: Violation, value: bigint | undefined, curren
 
 function outstandingText({ outstanding, outstandingSums }: VerifyReport, currencies: Currencies): string {
   if (outstandingSums.length === 0) return "";
+  const shown = outstanding.slice(0, OUTSTANDING_SHOWN);
   const counts = outstandingSums.map(({ reason, pairCount }) => `${formatCount(pairCount)} ${reason}`).join(", ");
   const table = renderTable(
     [
@@ -74,9 +78,9 @@ function outstandingText({ outstanding, outstandingSums }: VerifyReport, currenc
       { title: "still to be added", align: "right" },
       { title: "age", align: "right" },
     ],
-    outstanding.map((pair) => outstandingRow(pair, currencies)),
+    shown.map((pair) => outstandingRow(pair, currencies)),
   );
-  const more = outstandingSums.reduce((sum, { pairCount }) => sum + pairCount, 0) - outstanding.length;
+  const more = outstandingSums.reduce((sum, { pairCount }) => sum + pairCount, 0) - shown.length;
   const text = `outstanding, which is no violation: ${counts}\n${table}`;
   return more > 0 ? `${text}\nand ${formatCount(more)} more` : text;
 }
