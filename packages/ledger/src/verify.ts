@@ -47,9 +47,9 @@ type Summary = Pick<VerifyReport, "entryCount" | "keyCount" | "totalMinor" | "ep
 
 /**
  * Proves every rule of {@link claims} over the job's whole ledger, in SQL, read only, on one snapshot: it can run beside workers
- * and planners, and on a standby. Nothing is repaired.
+ * and planners. Nothing is repaired.
  *
- * Two connections are used at a time, and on the server up to 256 MB of memory for each of a few hash tables. Open the database
+ * Two connections are used at a time, and on the server up to 512 MB of memory for each of the hash tables of two statements, beyond which they spill to disk. Open the database
  * with `statementTimeoutMs: 0`: a pool with timeouts gives up on its own. Throws SqlFault; nothing is then known.
  *
  * A job whose source is `lookback` cannot say what a snapshot saw: `delta-from-snapshot` is then not applicable.
