@@ -215,6 +215,24 @@ describe("importSales with skipBad", () => {
     expect(await importNew(test.database, optionsOf(grown))).toMatchObject({ lines: 1, knownLines: 2 });
   });
 
+  it("does not make the restaurant of a line that was skipped before", async () => {
+    await using folder = await temporaryFolder();
+    await using test = await testDatabase();
+    const restaurant = { column: "city" };
+    const old = "city,date,amount\nSoho,01/03/2026 12:00,1\n";
+    await importNew(test.database, optionsOf(await folder.write("x.csv", old), { restaurant }));
+    const more = `${old}Mayfair,01/03/2026 12:00,2\n`;
+    const options = { restaurant, create: false, skipBad: folder.path("bad.csv") };
+    expect(await importNew(test.database, optionsOf(await folder.write("x.csv", more), options))).toMatchObject({
+      skipped: 1,
+    });
+    const most = await folder.write("x.csv", `${more}Soho,01/03/2026 12:00,3\n`);
+    expect(await importNew(test.database, optionsOf(most, { restaurant }))).toMatchObject({
+      lines: 1,
+      restaurantsCreated: 0,
+    });
+  });
+
   it("does not lose new lines in a quote that the old part left open", async () => {
     await using folder = await temporaryFolder();
     await using test = await testDatabase();

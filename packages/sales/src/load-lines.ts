@@ -192,11 +192,12 @@ class Loader {
     if (ids.length > 0) await this.#restaurants.load(ids, { pretend: !this.isRecording });
   }
 
-  /** None, if all restaurants of the records at hand are known; otherwise all of their ids. */
+  /** None, if all restaurants of the new records at hand are known; otherwise all of their ids. */
   #unknownIds(): string[] {
     if (this.#restaurantIndex === undefined) return [];
     const ids = new Set<string>();
     for (const record of this.#held) {
+      if (record.line <= this.#knownLines) continue;
       const id = this.#idOf(record);
       if (typeof id === "string") ids.add(id);
     }
