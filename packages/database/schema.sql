@@ -12,7 +12,8 @@ CREATE FUNCTION nightwriter.current_epoch() RETURNS integer
     found_epoch integer;
   begin
     select e.epoch into found_epoch from nightwriter.epoch e
-      where e.system_identifier = (select c.system_identifier from pg_control_system() c);
+      where e.epoch = (select max(l.epoch) from nightwriter.epoch l)
+        and e.system_identifier = (select c.system_identifier from pg_control_system() c);
     if found_epoch is null then
       raise exception 'this database was restored into another cluster and has no epoch in it yet; run: nightwriter migrate'
         using errcode = 'object_not_in_prerequisite_state';
@@ -70,16 +71,7 @@ CREATE TABLE nightwriter.epoch (
     started_at timestamp with time zone DEFAULT now() NOT NULL
 );
 
-COMMENT ON TABLE nightwriter.epoch IS 'one row per database cluster that this data has lived in: transaction ids of different clusters cannot be compared';
-
-ALTER TABLE nightwriter.epoch ALTER COLUMN epoch ADD GENERATED ALWAYS AS IDENTITY (
-    SEQUENCE NAME nightwriter.epoch_epoch_seq
-    START WITH 1
-    INCREMENT BY 1
-    NO MINVALUE
-    NO MAXVALUE
-    CACHE 1
-);
+COMMENT ON TABLE nightwriter.epoch IS 'one row for each time that this data moved into another cluster: transaction ids of different clusters cannot be compared';
 
 CREATE TABLE nightwriter.job (
     id integer NOT NULL,
@@ -254,9 +246,6 @@ ALTER TABLE ONLY nightwriter.attempt
 
 ALTER TABLE ONLY nightwriter.epoch
     ADD CONSTRAINT epoch_pkey PRIMARY KEY (epoch);
-
-ALTER TABLE ONLY nightwriter.epoch
-    ADD CONSTRAINT epoch_system_identifier_key UNIQUE (system_identifier);
 
 ALTER TABLE ONLY nightwriter.job
     ADD CONSTRAINT job_name_key UNIQUE (name);

@@ -36,6 +36,14 @@ describe.each(bothPostgres)("the epoch on PostgreSQL %s", (server) => {
     expect(rows).toEqual([{ epoch: 1 }, { epoch: 2 }]);
   });
 
+  test("is a new one when the data come back to a cluster that they have left", async () => {
+    await using test = await testDatabase({ server });
+    await test.db.insertInto("nightwriter.epoch").values({ epoch: 2, system_identifier: 1n }).execute();
+    await expect(currentEpoch(test.database)).rejects.toMatchObject({ message: command });
+    expect(await ensureEpoch(test.database)).toEqual({ epoch: 3, started: true });
+    expect(await currentEpoch(test.database)).toBe(3);
+  });
+
   test("is one, however many start it at once", async () => {
     await using test = await testDatabase({ server, max: 10 });
     await restore(test);

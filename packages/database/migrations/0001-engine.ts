@@ -13,18 +13,19 @@ export async function up(db: Kysely<unknown>): Promise<void> {
 
 const statements = [
   `create table nightwriter.epoch (
-    epoch integer generated always as identity primary key,
-    system_identifier bigint not null unique,
+    epoch integer primary key,
+    system_identifier bigint not null,
     started_at timestamptz not null default now()
   )`,
   `comment on table nightwriter.epoch is
-    'one row per database cluster that this data has lived in: transaction ids of different clusters cannot be compared'`,
+    'one row for each time that this data moved into another cluster: transaction ids of different clusters cannot be compared'`,
   `create function nightwriter.current_epoch() returns integer language plpgsql stable parallel safe as $$
   declare
     found_epoch integer;
   begin
     select e.epoch into found_epoch from nightwriter.epoch e
-      where e.system_identifier = (select c.system_identifier from pg_control_system() c);
+      where e.epoch = (select max(l.epoch) from nightwriter.epoch l)
+        and e.system_identifier = (select c.system_identifier from pg_control_system() c);
     if found_epoch is null then
       raise exception 'this database was restored into another cluster and has no epoch in it yet; run: nightwriter migrate'
         using errcode = 'object_not_in_prerequisite_state';

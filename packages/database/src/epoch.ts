@@ -4,7 +4,8 @@
  * Transaction ids and snapshots can be compared within one cluster only. A dump that is restored into another cluster
  * brings rows whose ids mean nothing there, so each row carries the epoch it was written in, and what was written in a
  * later epoch is invisible to every snapshot of an earlier one. The cluster is known by its system identifier (initdb
- * makes a new one), so a forgotten step cannot mix epochs: until the new epoch is started, inserts are refused.
+ * makes a new one), and the current epoch is the last one if it is this cluster's. So a forgotten step cannot mix epochs:
+ * until a new epoch is started, inserts are refused, also in a cluster that the data has left and come back to.
  */
 import { type InsertQueryBuilder, type Kysely, sql } from "kysely";
 import type { Database } from "./open-database.ts";
@@ -23,25 +24,31 @@ export async function ensureEpoch(database: Database): Promise<{ epoch: number; 
   }
 }
 
-/** Gives the cluster an epoch, unless it has one: then it returns no row. */
+/** Starts the next epoch, unless the last one is this cluster's: then it returns no row. Of several at once one starts it. */
 export function startEpoch(db: Kysely<Schema>): InsertQueryBuilder<Schema, "nightwriter.epoch", { epoch: number }> {
   return db
     .insertInto("nightwriter.epoch")
-    .columns(["system_identifier"])
-    .expression(sql`select system_identifier from pg_control_system()`)
-    .onConflict((conflict) => conflict.column("system_identifier").doNothing())
+    .columns(["epoch", "system_identifier"])
+    .expression(
+      sql`select coalesce(max(last.epoch), 0) + 1, c.system_identifier
+        from pg_control_system() c left join nightwriter.epoch last on true
+        group by c.system_identifier
+        having not coalesce((array_agg(last.system_identifier order by last.epoch desc))[1] = c.system_identifier, false)`,
+    )
+    .onConflict((conflict) => conflict.column("epoch").doNothing())
     .returning("epoch");
 }
 
 /** Whether this cluster has an epoch: false in one that the data was restored into. Throws SqlFault. */
 export async function hasEpoch({ db }: Database): Promise<boolean> {
   try {
-    const row = await db
+    const last = await db
       .selectFrom("nightwriter.epoch")
-      .select("epoch")
-      .where("system_identifier", "=", sql<bigint>`(select system_identifier from pg_control_system())`)
+      .select(sql<boolean>`system_identifier = (select system_identifier from pg_control_system())`.as("is_here"))
+      .orderBy("epoch", "desc")
+      .limit(1)
       .executeTakeFirst();
-    return row !== undefined;
+    return last?.is_here ?? false;
   } catch (error) {
     throw sqlFault(error);
   }

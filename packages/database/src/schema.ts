@@ -14,7 +14,7 @@ export type RunKind = "nightly" | "manual" | "rerun" | "backfill" | "opening";
 export type RunItemStatus = "due" | "parked" | "cancelled";
 
 export interface EpochTable {
-  epoch: GeneratedAlways<number>;
+  epoch: number;
   system_identifier: Bigint;
   started_at: Stamped<Date>;
 }
