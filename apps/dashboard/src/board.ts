@@ -17,7 +17,8 @@ export function createBoard(database: Database, queues: Queues): Board {
   const board = createBullBoard({
     queues: [],
     serverAdapter,
-    options: { uiConfig: { boardTitle: "Nightwriter", hideDocsLink: true } },
+    // On PostgreSQL workers share connections, by whose names BullMQ would find them: it would say that there are none.
+    options: { uiConfig: { boardTitle: "Nightwriter", hideDocsLink: true, showWorkers: queues.kind === "redis" } },
   });
   const shown = new Set<string>();
   return {

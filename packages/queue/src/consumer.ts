@@ -132,7 +132,7 @@ function processorOf(
       if (answer === undefined) return null;
       await job.moveToDelayed(Date.now() + answer.postponeMs, token);
     } catch (error) {
-      throw isFinal(error) ? new UnrecoverableError(error.message) : error;
+      throw isFinal(error) ? failedForGood(error) : error;
     }
     throw new DelayedError();
   };
@@ -142,6 +142,12 @@ const neverAborted = new AbortController().signal;
 
 function isFinal(error: unknown): error is Error {
   return error instanceof Error && "retryable" in error && error.retryable === false;
+}
+
+/** With the stack of what went wrong, which is what an operator looks at. */
+function failedForGood({ message, stack }: Error): UnrecoverableError {
+  const failure = new UnrecoverableError(message);
+  return stack === undefined ? failure : Object.assign(failure, { stack });
 }
 
 function listen(worker: PartitionWorker, log: Logger): void {
