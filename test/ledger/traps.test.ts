@@ -4,13 +4,20 @@
  */
 import { bothPostgres, recordSales } from "@nightwriter/testkit";
 import { describe, expect, test } from "vitest";
-import { applied, apply, books, date, lockWaiters, type Night, openNight, plan, write, writeText } from "./night.ts";
+import {
+  applied,
+  apply,
+  books,
+  date,
+  lockWaiters,
+  type Night,
+  openNight,
+  plan,
+  withoutVersion,
+  write,
+  writeText,
+} from "./night.ts";
 
-/** The comparisons with the version that the sums belong to, gone: what is locked is what is believed. */
-const withoutVersion = [
-  / and "it"\."version" = "delta"\."version" and "delta"\."locked_version" = "delta"\."version"/,
-  "",
-] as const;
 /** No row lock ahead of the update. */
 const withoutLock = [/ for no key update/, ""] as const;
 const withoutTokens = [/ and "it"\."fencing_token" <= "term"\."fencing_token"/, ""] as const;
