@@ -1,5 +1,6 @@
 /** What a write waits for, what waits for it, and in which order it locks. */
 
+import { invariant } from "@nightwriter/core";
 import { parkItems } from "@nightwriter/ledger";
 import { bothPostgres } from "@nightwriter/testkit";
 import { describe, expect, test } from "vitest";
@@ -98,10 +99,30 @@ describe.each(bothPostgres)("locks of the guarded write on PostgreSQL %s", (serv
     expect(rows).toHaveLength(1);
   });
 
+  test("a park waits for the write in flight only, and later writes wait behind it", async () => {
+    await using night = await openNight(server, 2);
+    const [mine, other] = await plan(night, { request: "mine" });
+    invariant(mine !== undefined && other !== undefined, "two items were planned");
+    const { database } = night.test;
+    const outcomes = await database.session(async (writer) => {
+      await writer.query("begin");
+      await write(night, { session: writer, items: [mine] });
+      const outcome = { outcome: "parked", sqlstate: "22003", reason: "planted" } as const;
+      const parking = parkItems(database, [{ item: other, outcome }], { fencingToken: 1n, worker: "test" });
+      await lockWaiters(night);
+      const overtaking = apply(night, [other]);
+      await lockWaiters(night, 2);
+      await writer.query("commit");
+      await parking;
+      return overtaking;
+    });
+    expect(outcomes).toEqual([{ outcome: "withdrawn", reason: "parked" }]);
+  });
+
   test("parking leaves an item alone that was applied while it waited", async () => {
     await using night = await openNight(server);
     const [item] = await plan(night, { request: "mine" });
-    if (item === undefined) throw new Error("one item was planned");
+    invariant(item !== undefined, "one item was planned");
     const { database, db } = night.test;
     await database.session(async (writer) => {
       await writer.query("begin");

@@ -1,4 +1,5 @@
 /** Every outcome of a write, each brought about for real. */
+import { registerJob } from "@nightwriter/job";
 import { bothPostgres, recordSales } from "@nightwriter/testkit";
 import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
@@ -93,6 +94,30 @@ describe.each(bothPostgres)("applyItems on PostgreSQL %s", (server) => {
     const items = await plan(night, { request: "a" });
     await night.test.db.updateTable("nightwriter.run").set({ cancelled_at: new Date() }).execute();
     expect(await apply(night, items)).toEqual([{ outcome: "withdrawn", reason: "cancelled" }]);
+  });
+
+  test("returns withdrawn for a date that was closed, whose archived source would be subtracted", async () => {
+    await using night = await openNight(server);
+    const items = await plan(night, { request: "a" });
+    await night.test.db.updateTable("nightwriter.job").set({ closed_through: date }).execute();
+    expect(await apply(night, items)).toEqual([{ outcome: "withdrawn", reason: "closed" }]);
+    expect(await books(night)).toMatchObject({ total: 1_000n });
+  });
+
+  test("returns withdrawn for an item of another job's run", async () => {
+    await using night = await openNight(server);
+    const items = await plan(night, { request: "a" });
+    const other = await registerJob(night.test.database, { ...night.job.definition, name: "other" });
+    await night.test.db.updateTable("nightwriter.run").set({ job_id: other.id }).execute();
+    expect(await apply(night, items)).toEqual([{ outcome: "withdrawn", reason: "unplanned" }]);
+  });
+
+  test("throws and writes nothing when a newer build has changed what the source query sums", async () => {
+    await using night = await openNight(server);
+    const items = await plan(night, { request: "a" });
+    await registerJob(night.test.database, { ...night.job.definition, queryVersion: 2 });
+    await expect(apply(night, items)).rejects.toMatchObject({ code: "query_version_differs" });
+    expect(await books(night)).toMatchObject({ total: 1_000n });
   });
 
   test("parks the keys whose own data cannot be added, with their error, and applies all the others", async () => {

@@ -150,7 +150,6 @@ describe("the plan of the guarded write at 1,000,000 keys", () => {
     });
     const shipped = await touched(text, 100, "force_custom_plan");
     const trapped = await touched(wrong, 100, "force_custom_plan");
-    console.log(shipped, trapped);
     expect(shipped.rows["ledger_entry"]).toBeLessThanOrEqual(100);
     expect(trapped.rows["ledger_entry"]).toBeGreaterThanOrEqual(appliedCount);
   });

@@ -14,7 +14,7 @@ export interface Job {
   readonly closedThrough: Temporal.PlainDate | undefined;
 }
 
-export type JobFaultCode = "query_version_behind";
+export type JobFaultCode = "query_version_differs";
 
 /**
  * Finds the job's row or makes it, with a first term (token 1, held by nobody) for each partition. Idempotent, also when
@@ -60,7 +60,7 @@ export async function registerJob({ db }: Database, definition: JobDefinition): 
       }
       return job;
     });
-    assertNotBehind(row, definition);
+    assertQueryVersion(Math.max(row.query_version, queryVersion), definition);
     return {
       id: row.id,
       definition,
@@ -72,11 +72,15 @@ export async function registerJob({ db }: Database, definition: JobDefinition): 
   }
 }
 
-function assertNotBehind(row: { query_version: number }, definition: JobDefinition): void {
-  if (row.query_version <= definition.queryVersion) return;
+/**
+ * Returns if the definition sums what the stored version says. Throws a Fault otherwise: this process must not write any more,
+ * since an entry that was summed by another query is wrong without being touched.
+ */
+export function assertQueryVersion(stored: number, { name, queryVersion }: JobDefinition): void {
+  if (stored === queryVersion) return;
   throw new Fault<JobFaultCode>(
-    "query_version_behind",
-    `job ${definition.name}: query version ${definition.queryVersion} of this build is behind the stored ${row.query_version}; deploy the newer build`,
-    { details: { job: definition.name, build: definition.queryVersion, stored: row.query_version } },
+    "query_version_differs",
+    `job ${name}: this build's query version ${queryVersion} is not the stored ${stored}; deploy the newer build, or restart this one`,
+    { details: { job: name, build: queryVersion, stored } },
   );
 }

@@ -13,13 +13,14 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { invariant, type Logger } from "@nightwriter/core";
 import { type Database, type SqlFault, sqlFault } from "@nightwriter/database";
-import type { Job } from "@nightwriter/job";
+import { assertQueryVersion, type Job } from "@nightwriter/job";
 import type { Term } from "@nightwriter/partition";
 import { type FailedAttempt, recordAttempts } from "./attempt-store.ts";
 import { type ExplanationRow, obstacle } from "./explain-outcomes.ts";
 import { givenItems } from "./given-items.ts";
 import type { Item, ItemOutcome } from "./item.ts";
 import { type ParkedItem, parkItems } from "./park-items.ts";
+import { inGateOrder } from "./run-gate.ts";
 import { statementsOf } from "./statements.ts";
 
 export interface ApplyContext {
@@ -41,7 +42,8 @@ const rounds = 3;
  * Applies up to {@link maxBatchSize} items of one partition, at most one for each key, and answers in their order. When it
  * returns, each `applied` and `duplicate` item has exactly one entry, durably; no other item was changed by this call,
  * except that `unknown` ones may still become applied. Throws SqlFault `bug` when the statement itself is wrong
- * (a source query that does not fit the schema), and then nothing was written.
+ * (a source query that does not fit the schema) and a Fault when a newer build has changed the source query: nothing was
+ * written then, and this process must not go on.
  */
 export async function applyItems(context: ApplyContext, items: readonly Item[]): Promise<ItemOutcome[]> {
   invariant(items.length <= maxBatchSize, `batch of ${items.length} items: at most ${maxBatchSize} go into one`);
@@ -114,7 +116,7 @@ class Batch {
     const answer = await database.run(
       statementsOf(database, job).write.bind({
         ...givenItems(items),
-        runs: [...new Set(items.map((item) => item.runId))],
+        runs: inGateOrder(items.map((item) => item.runId)),
         partition: term.partition,
         fencingToken: term.fencingToken,
         nonce: term.nonce,
@@ -163,6 +165,7 @@ class Batch {
       return;
     }
     const byKey = new Map(rows.map((row) => [row.key, row]));
+    for (const { query_version } of rows) assertQueryVersion(query_version, job.definition);
     for (const item of asked) this.#conclude(item, byKey.get(item.key), unknown);
   }
 
@@ -195,6 +198,7 @@ class Batch {
       if (parked.length > 0) await parkItems(database, parked, origin);
     } catch (error) {
       const fault = sqlFault(error);
+      if (!fault.retryable) throw fault;
       for (const { item } of parked) this.#settled.set(item, { outcome: "unknown", fault });
     }
     const others = failed.filter((each) => each.outcome.outcome !== "parked");

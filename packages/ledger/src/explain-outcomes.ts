@@ -7,7 +7,7 @@
 import { parameter, type Schema, type Statement, statement } from "@nightwriter/database";
 import type { Job } from "@nightwriter/job";
 import type { Term } from "@nightwriter/partition";
-import type { QueryCreator } from "kysely";
+import { type QueryCreator, sql } from "kysely";
 import { type GivenItems, given } from "./given-items.ts";
 import type { ItemOutcome } from "./item.ts";
 
@@ -29,6 +29,10 @@ export interface ExplanationRow {
   row_token: bigint | null;
   term_token: bigint | null;
   nonce: string | null;
+  /** Of the item: null if there is none. */
+  partition: number | null;
+  is_closed: boolean;
+  query_version: number;
 }
 
 /** The statement for one job, built once; a row for each item, in no order. */
@@ -36,6 +40,7 @@ export function explanation(db: QueryCreator<Schema>, job: Job): Statement<Expla
   return statement(
     db
       .selectFrom(given)
+      .innerJoin("nightwriter.job as job", (join) => join.on("job.id", "=", job.id))
       .leftJoin("nightwriter.run as run", (join) =>
         join.onRef("run.id", "=", "given.run_id").on("run.job_id", "=", job.id),
       )
@@ -77,6 +82,9 @@ export function explanation(db: QueryCreator<Schema>, job: Job): Statement<Expla
         "total.fencing_token as row_token",
         "term.fencing_token as term_token",
         "term.nonce",
+        "item.partition",
+        sql<boolean>`given.business_date <= coalesce(job.closed_through, '-infinity')`.as("is_closed"),
+        "job.query_version",
       ]),
   );
 }
@@ -84,11 +92,12 @@ export function explanation(db: QueryCreator<Schema>, job: Job): Statement<Expla
 /** What the row says stands in the way of a write under `term`; undefined if nothing does. */
 export function obstacle(row: ExplanationRow, term: Term): ItemOutcome | undefined {
   if (row.entry_version !== null) return { outcome: "duplicate" };
-  if (row.status === null || row.revision === null || row.version === null) {
+  if (row.status === null || row.revision === null || row.version === null || row.partition !== term.partition) {
     return { outcome: "withdrawn", reason: "unplanned" };
   }
   if (row.cancelled_at !== null || row.status === "cancelled") return { outcome: "withdrawn", reason: "cancelled" };
   if (row.status === "parked") return { outcome: "withdrawn", reason: "parked" };
+  if (row.is_closed) return { outcome: "withdrawn", reason: "closed" };
   if (row.paused_at !== null) return { outcome: "withdrawn", reason: "paused" };
   if (row.term_token !== term.fencingToken || row.nonce !== term.nonce) {
     return { outcome: "fenced", storedToken: row.term_token ?? 0n };

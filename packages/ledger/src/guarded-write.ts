@@ -5,9 +5,9 @@
  * is the newest one. So whatever is decided on is read twice, without a lock (from the snapshot that the sums come
  * from) and with one, and counts only where both agree:
  *
- *   item   what is asked for, at most one item per key
- *   term   the partition's term, locked, if it is still mine. Whoever takes the partition over updates that row: it
- *          waits for a write in flight, and shuts the next one out.
+ *   item   what is asked for, at most one item per key, of dates that are open; behind the gates of its runs
+ *   term   the partition's term, locked, if it is still mine, and the job's source query is still the one I sum. Whoever
+ *          takes the partition over updates that row: it waits for a write in flight, and shuts the next one out.
  *   seen   the runs' revisions in the snapshot
  *   live   the same rows locked, in id order, if not cancelled and their revision is the one seen: cancel, park and
  *          pause bump it, so after such a verb returns nothing of it is applied any more.
@@ -25,10 +25,11 @@ import { parameter, type Schema, type Statement, statement } from "@nightwriter/
 import type { Job } from "@nightwriter/job";
 import { type Expression, type QueryCreator, type RawBuilder, sql } from "kysely";
 import { type GivenItems, given } from "./given-items.ts";
+import { passGates } from "./run-gate.ts";
 
 /** Distinct keys, all of one partition. */
 export interface GuardedWriteValues extends GivenItems {
-  /** The distinct ones of `runIds`. */
+  /** The distinct ones of `runIds`, ascending. */
   readonly runs: readonly bigint[];
   readonly partition: number;
   readonly fencingToken: bigint;
@@ -50,17 +51,33 @@ export interface WrittenRow {
 // oxlint-disable-next-line max-lines-per-function -- one statement, read from top to bottom; cut in pieces it could not be judged
 export function guardedWrite(db: QueryCreator<Schema>, job: Job): Statement<GuardedWriteValues, WrittenRow> {
   const runs = parameter<bigint[]>("runs", "bigint[]");
+  const partition = parameter<number>("partition", "integer");
   const fencingToken = parameter<bigint>("fencingToken", "bigint");
   const query = db
-    .with("item", (cte) => cte.selectFrom(given).selectAll())
+    .with("item", (cte) =>
+      cte
+        .selectFrom(given)
+        .selectAll()
+        .where(passGates(runs), ">=", 0n)
+        .where("business_date", ">", cte.selectFrom("nightwriter.job").select(openAfter).where("id", "=", job.id)),
+    )
     .with("term", (cte) =>
       cte
         .selectFrom("nightwriter.partition_term")
         .select("fencing_token")
         .where("job_id", "=", job.id)
-        .where("partition", "=", parameter<number>("partition", "integer"))
+        .where("partition", "=", partition)
         .where("fencing_token", "=", fencingToken)
         .where("nonce", "=", parameter<string>("nonce", "uuid"))
+        .where(({ exists }) =>
+          exists(
+            cte
+              .selectFrom("nightwriter.job")
+              .select("id")
+              .where("id", "=", job.id)
+              .where("query_version", "=", job.definition.queryVersion),
+          ),
+        )
         .forShare(),
     )
     .with("seen", (cte) =>
@@ -71,6 +88,7 @@ export function guardedWrite(db: QueryCreator<Schema>, job: Job): Statement<Guar
         .selectFrom("nightwriter.run")
         .select(["id", "revision"])
         .where("id", "=", sql<bigint>`any(${runs})`)
+        .where("job_id", "=", job.id)
         .where("cancelled_at", "is", null)
         .orderBy("id")
         .forShare(),
@@ -86,6 +104,7 @@ export function guardedWrite(db: QueryCreator<Schema>, job: Job): Statement<Guar
               .whereRef("it.run_id", "=", "item.run_id")
               .whereRef("it.business_date", "=", "item.business_date")
               .whereRef("it.key", "=", "item.key")
+              .where("it.partition", "=", partition)
               .where("it.status", "=", "due")
               .limit(1)
               .as("due"),
@@ -215,6 +234,9 @@ export function guardedWrite(db: QueryCreator<Schema>, job: Job): Statement<Guar
     .selectAll();
   return statement(query);
 }
+
+/** The last closed date; every date is after it when none is closed. */
+const openAfter = sql<string>`coalesce(closed_through, '-infinity')`.as("date");
 
 const entryColumns = [
   "job_id",

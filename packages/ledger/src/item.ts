@@ -18,8 +18,8 @@ export interface Applied {
   readonly versionAfter: bigint;
 }
 
-/** Why the item was withdrawn; `unplanned`: no such run item exists. */
-export type WithdrawnReason = "cancelled" | "parked" | "paused" | "unplanned";
+/** Why the item was withdrawn; `closed`: its date is; `unplanned`: this job has no such item in this partition. */
+export type WithdrawnReason = "cancelled" | "parked" | "closed" | "paused" | "unplanned";
 
 /**
  * What became of an item. Only `applied` changed anything.

@@ -4,6 +4,7 @@ import { type QueryCreator, sql } from "kysely";
 import { recordAttempts } from "./attempt-store.ts";
 import { type GivenItems, given, givenItems } from "./given-items.ts";
 import type { Item, ItemOutcome } from "./item.ts";
+import { closeGates, inGateOrder } from "./run-gate.ts";
 
 export interface ParkedItem {
   readonly item: Item;
@@ -21,9 +22,10 @@ export async function parkItems(
   origin: { readonly fencingToken: bigint; readonly worker: string },
 ): Promise<void> {
   const items = parked.map(({ item }) => item);
-  const runIds = [...new Set(items.map((item) => item.runId))];
+  const runIds = inGateOrder(items.map((item) => item.runId));
   try {
     await db.transaction().execute(async (transaction) => {
+      await closeGates(transaction, runIds);
       await transaction
         .selectFrom("nightwriter.run")
         .select("id")

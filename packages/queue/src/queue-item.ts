@@ -12,20 +12,26 @@ export interface QueueItem {
   readonly runId: string;
   /** 1 to 1,000 UTF-16 units of well-formed Unicode without NUL: what Postgres can store as text. */
   readonly key: string;
-  /** `2026-11-01`. A text, because it is one in the queue and one in the statement; nothing on the way computes with it. */
+  /** `2026-11-01`, of the years 1900 to 2199. A text, because it is one in the queue and one in the statement; nothing on the way computes with it. */
   readonly businessDate: string;
   /** How often the item was put into the queue anew, from 0: a job id that the queue has seen is never added again. */
   readonly generation: number;
 }
 
+/** What Postgres can store: a value that only it refuses would be tried for ever. */
+const largestBigint = 2n ** 63n - 1n;
+
 const queueItem: z.ZodType<QueueItem> = z.strictObject({
-  runId: z.string().regex(/^(0|[1-9]\d{0,18})$/),
+  runId: z
+    .string()
+    .regex(/^(0|[1-9]\d{0,18})$/)
+    .refine((runId) => BigInt(runId) <= largestBigint),
   key: z
     .string()
     .min(1)
     .max(1_000)
     .refine((key) => key.isWellFormed() && !key.includes("\0")),
-  businessDate: z.iso.date(),
+  businessDate: z.iso.date().regex(/^(19|20|21)/),
   generation: z.int().min(0),
 });
 
