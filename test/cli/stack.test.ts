@@ -37,12 +37,12 @@ describe.runIf(process.platform === "linux")("nightwriter demo", { timeout: 300_
   ])(
     "kills a worker, is right to the penny all the same, and leaves nothing behind, its queue in %s",
     async (_store, args) => {
-      const ran = await nightwriter(["demo", "--restaurants", "300", "--json", ...args], { TMPDIR: folder });
+      const ran = await nightwriter(["demo", "--json", ...args], { TMPDIR: folder });
       expect(ran.code, ran.stderr).toBe(0);
       expect(documentOf(ran)).toMatchObject({
         killed: { worker: "worker-1" },
         lateSales: 25,
-        night: { items: { total: 300, applied: 300 } },
+        night: { items: { total: 1_000, applied: 1_000 } },
         checks: ["night", "kill", "late sales", "re-run", "verify", "totals"].map((name) => ({ name, passed: true })),
       });
       expect(await leftRunning()).toEqual([]);
@@ -57,7 +57,8 @@ describe.runIf(process.platform === "linux")("nightwriter demo", { timeout: 300_
       await demo.waitForLog(({ msg }) => msg?.includes("recorded") === true, 100_000);
       demo.signal(signal);
       const codes = { SIGINT: 130, SIGTERM: 143, SIGKILL: null };
-      expect(await demo.exited).toEqual({ code: codes[signal], signal: signal === "SIGKILL" ? signal : null });
+      const said = (): string => demo.log.map(({ msg }) => msg).join("\n");
+      expect(await demo.exited, said()).toEqual({ code: codes[signal], signal: signal === "SIGKILL" ? signal : null });
       await expect.poll(leftRunning, { timeout: 60_000, interval: 250 }).toEqual([]);
     },
   );

@@ -47,7 +47,8 @@ export interface Failure {
  * Sorts whatever was thrown; `verb` is the one that was asked for, if it is one. Passwords in URLs are masked: drivers put
  * connection strings into their messages.
  */
-export async function describeFailure(error: unknown, verb: string | undefined): Promise<Failure> {
+export async function describeFailure(thrown: unknown, verb: string | undefined): Promise<Failure> {
+  const error = firstOf(thrown);
   if (error instanceof CommanderError) return usageFailure(error, verb);
   const { redactUrl } = await import("@nightwriter/observability");
   const code = error instanceof Fault ? error.code : error instanceof Interrupted ? "interrupted" : "unexpected";
@@ -57,7 +58,7 @@ export async function describeFailure(error: unknown, verb: string | undefined):
     exitCode: exitCodeOf(error),
     line,
     document: { error: { code, message: line, details, ...badLinesOf(error) } },
-    stack: redactUrl(stackOf(error)),
+    stack: redactUrl(stackOf(thrown)),
   };
 }
 
@@ -85,6 +86,11 @@ function exitCodeOf(error: unknown): ExitCode {
   return isUsage ? exitCode.usage : exitCode.fault;
 }
 
+/** What went wrong first: what cannot be closed any more because of it is no news. */
+function firstOf(thrown: unknown): unknown {
+  return thrown instanceof SuppressedError ? firstOf(thrown.suppressed) : thrown;
+}
+
 function lineOf(error: unknown): string {
   if (error instanceof Fault || error instanceof Interrupted) return error.message;
   const message = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
@@ -93,6 +99,9 @@ function lineOf(error: unknown): string {
 
 function stackOf(error: unknown): string {
   const stacks: string[] = [];
-  for (let each = error; each instanceof Error; each = each.cause) stacks.push(each.stack ?? String(each));
+  for (let each = error; each instanceof Error; each = each.cause) {
+    stacks.push(each.stack ?? String(each));
+    if (each instanceof SuppressedError) return `${stackOf(each.suppressed)}\nand then ${stackOf(each.error)}`;
+  }
   return stacks.join("\ncaused by ");
 }

@@ -31,8 +31,15 @@ export async function setStage(terminal: Terminal, options: StageOptions): Promi
   const folder = await mkdtemp(join(tmpdir(), "nightwriter-demo-"));
   built.defer(() => rm(folder, { recursive: true, force: true }));
   const { environment, config } = built.use(await startServers(terminal, { redis: options.redis }));
-  const job = { verb: "demo", jobName: "restaurant-totals", config, patient: true };
-  const installation = built.use(await openInstallation(terminal, job));
+  const installation = built.use(
+    await openInstallation(terminal, {
+      verb: "demo",
+      jobName: "restaurant-totals",
+      // When everything is ended at once, connections complain; nobody needs to hear it.
+      config: { ...config, logLevel: "error" },
+      patient: true,
+    }),
+  );
   const apps = built.use(appGroup());
   await apps.start({ app: "scheduler", name: "scheduler", environment: { ...environment, ...schedulerSettings } });
   const workers = await startWorkers(apps, { ...options, environment });
@@ -72,10 +79,10 @@ async function startWorkers(apps: AppGroup, { workers, restaurants, environment 
 }
 
 /**
- * With full batches a thousand restaurants are done before anybody can look, let alone kill a worker half-way. So batches are
- * as small as makes a night of some seconds; many restaurants get the full ones.
+ * With full batches a thousand restaurants are done before anybody can look, let alone kill a worker half-way. So batches and
+ * what is in flight are as small as makes a night of some seconds; many restaurants get the full ones.
  */
 function slowDown(restaurants: number): Record<string, string> {
-  const batch = Math.min(200, Math.max(1, Math.round(restaurants / 200)));
-  return { BATCH_SIZE: String(batch), WORKER_CONCURRENCY: String(batch * 2) };
+  const batch = Math.min(200, Math.max(1, Math.round(restaurants / 500)));
+  return { BATCH_SIZE: String(batch), WORKER_CONCURRENCY: String(batch), DATABASE_POOL_SIZE: "2" };
 }
