@@ -156,6 +156,21 @@ describe("a connection", () => {
     }
   });
 
+  test("is not lent again when the work on it broke off by itself, with a statement perhaps under way", async () => {
+    await using test = await testDatabase();
+    await using database = open(test.url);
+    const pid = async () => ways.session(database, "select pg_backend_pid()");
+    const first = await pid();
+    const broken = database.session(async (session) => {
+      void session.query("select pg_sleep(60)").catch(() => undefined);
+      throw new TypeError("planted");
+    });
+    await expect(broken).rejects.toThrow("planted");
+    expect(await pid()).not.toEqual(first);
+    await sql`select pg_terminate_backend(pid, 5000) from pg_stat_activity
+      where datname = current_database() and query like '%pg_sleep(60)%' and pid <> pg_backend_pid()`.execute(test.db);
+  });
+
   test("that was left in a transaction is not lent again, and what was written in it is not there", async () => {
     await using test = await testDatabase();
     await using database = open(test.url);

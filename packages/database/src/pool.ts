@@ -13,7 +13,7 @@ import { invariant, type Logger } from "@nightwriter/core";
 import type { PostgresCursor, PostgresPool, PostgresPoolClient, PostgresQueryResult } from "kysely";
 import pg from "pg";
 import { driverTypes } from "./driver-types.ts";
-import { sqlFault } from "./sql-fault.ts";
+import { type SqlFault, sqlFault } from "./sql-fault.ts";
 
 export interface PoolOptions {
   readonly url: string;
@@ -53,10 +53,17 @@ export function makePool({ queryTimeoutMs, logger, ...options }: PoolOptions): p
   return pool;
 }
 
-/** Gives a connection back, or ends it. `failure` is the last error of a statement on it, undefined if there was none. */
+/**
+ * Gives a connection back, or ends it. `failure` is what went wrong while it was lent, undefined if nothing did: only what the
+ * server itself refused has surely been answered.
+ */
 export function giveBack(client: pg.PoolClient, failure: unknown): void {
-  const answered = failure === undefined || sqlFault(failure).code !== "lost";
+  const answered = failure === undefined || isRefusal(sqlFault(failure));
   client.release(!answered || client.getTransactionStatus() !== "I");
+}
+
+function isRefusal({ code, sqlstate }: SqlFault): boolean {
+  return sqlstate !== undefined && code !== "lost";
 }
 
 /** The pool as Kysely takes it. Kysely itself would lend a connection again whatever had happened on it. */
