@@ -1,9 +1,9 @@
 import { partitionOf } from "@nightwriter/partition";
 import { ensureNightlyRun, ensureRequestedRun, finishRuns } from "@nightwriter/run";
-import { barrier, bothPostgres, recordSales } from "@nightwriter/testkit";
+import { barrier, bothPostgres, makeRestaurants, recordSales } from "@nightwriter/testkit";
 import { sql } from "kysely";
 import { describe, expect, it } from "vitest";
-import { allDue, setItemStatus, testJob } from "./ledger-of-runs.ts";
+import { allDue, cancelRun, setItemStatus, testJob } from "./test-job.ts";
 
 const date = "2026-03-14";
 const plainDate = Temporal.PlainDate.from(date);
@@ -42,10 +42,7 @@ describe.each(bothPostgres)("ensureNightlyRun on PostgreSQL %s", (server) => {
     const first = await night.plan(date);
     await night.applyDue();
     await finishRuns(night.database, night.job);
-    await night.db
-      .insertInto("sales.restaurant")
-      .values({ id: "new", name: "New", time_zone: "UTC", currency: "EUR" })
-      .execute();
+    await makeRestaurants(night.db, 1, { id: "new" });
     const second = await night.plan(date);
     expect({ ...second, run: second.run.id }).toEqual({ run: first.run.id, created: false, planned: 1 });
     expect(second.run.finishedAt).toBeUndefined();
@@ -100,7 +97,7 @@ describe.each(bothPostgres)("ensureNightlyRun on PostgreSQL %s", (server) => {
     const [one = ""] = night.keys;
     const request = { kind: "manual", businessDate: plainDate, requestId: "one", keys: [one] } as const;
     const { run } = await ensureRequestedRun(night.database, night.job, request);
-    await night.db.updateTable("nightwriter.run").set({ cancelled_at: new Date() }).where("id", "=", run.id).execute();
+    await cancelRun(night.db, run.id);
     const nightly = await night.plan(date);
     expect(await night.itemsOf(nightly.run.id)).toEqual([`r0002 ${date}`]);
   });
@@ -108,11 +105,8 @@ describe.each(bothPostgres)("ensureNightlyRun on PostgreSQL %s", (server) => {
   it("adds nothing to a night that was cancelled", async () => {
     await using night = await testJob({ server });
     const { run } = await night.plan(date);
-    await night.db.updateTable("nightwriter.run").set({ cancelled_at: new Date() }).where("id", "=", run.id).execute();
-    await night.db
-      .insertInto("sales.restaurant")
-      .values({ id: "new", name: "New", time_zone: "UTC", currency: "EUR" })
-      .execute();
+    await cancelRun(night.db, run.id);
+    await makeRestaurants(night.db, 1, { id: "new" });
     expect(await night.plan(date)).toMatchObject({ created: false, planned: 0 });
   });
 
@@ -144,10 +138,7 @@ describe.each(bothPostgres)("ensureNightlyRun on PostgreSQL %s", (server) => {
       await writer.query("begin");
       await writer.query("select 1 from nightwriter.run where id = $1 for share", [run.id]);
       await writer.query("select 1 from nightwriter.key_total for no key update");
-      await night.db
-        .insertInto("sales.restaurant")
-        .values({ id: "new", name: "New", time_zone: "UTC", currency: "EUR" })
-        .execute();
+      await makeRestaurants(night.db, 1, { id: "new" });
       expect(await night.plan(date)).toMatchObject({ planned: 3 });
       expect(await night.plan("2026-03-13")).toMatchObject({ planned: 1 });
       await writer.query("rollback");

@@ -4,10 +4,9 @@
  */
 
 import { ensureRequestedRun, finishRuns } from "@nightwriter/run";
-import { type Randomness, seededRandom } from "@nightwriter/testkit";
+import { type HeldBack, heldBack, type Randomness, seededRandom } from "@nightwriter/testkit";
 import { describe, expect, it } from "vitest";
-import { type HeldBack, heldBack } from "./held-back.ts";
-import { allDue, imbalances, type TestJob, testJob } from "./ledger-of-runs.ts";
+import { allDue, imbalances, type TestJob, testJob } from "./test-job.ts";
 
 const dates = ["2026-03-09", "2026-03-10", "2026-03-11", "2026-03-12", "2026-03-13"];
 const lastNight = "2026-03-14";

@@ -5,7 +5,7 @@ import type { Job } from "@nightwriter/job";
 import { countDue, dueItems, finishRuns } from "@nightwriter/run";
 import { type CompiledQuery, sql } from "kysely";
 import { describe, expect, it } from "vitest";
-import { testJob } from "./ledger-of-runs.ts";
+import { testJob } from "./test-job.ts";
 
 describe("reading what is due", () => {
   it("looks each item of a fresh run up by index, and neither scans nor joins the ledger", async () => {

@@ -2,7 +2,7 @@ import { connectQueues, type Queues } from "@nightwriter/queue";
 import { enqueueDue, type ItemQueues, type QueueContext, type QueueItem, type Run, reconcile } from "@nightwriter/run";
 import { barrier, bothQueues, type QueueStore, testQueue } from "@nightwriter/testkit";
 import { describe, expect, it } from "vitest";
-import { allDue, setItemStatus, type TestJob, testJob } from "./ledger-of-runs.ts";
+import { allDue, pauseKey, setItemStatus, type TestJob, testJob } from "./test-job.ts";
 
 const date = "2026-03-14";
 
@@ -103,11 +103,7 @@ describe.each(bothQueues)("a queue in %s", (store) => {
     const { night } = queued;
     await night.applyDue(["r0001"]);
     await setItemStatus(night.db, queued.run.id, { key: "r0002", status: "parked" });
-    await night.db
-      .updateTable("nightwriter.key_total")
-      .set({ paused_at: new Date() })
-      .where("key", "=", "r0003")
-      .execute();
+    await pauseKey(night.db, "r0003");
     expect(await reconcile(queued.context)).toEqual({ due: 1, lookedAt: 1, missing: 1, renewed: 0 });
     expect((await jobsOf(queued)).waiting).toBe(1);
     await night.db.updateTable("nightwriter.key_total").set({ paused_at: null }).execute();

@@ -1,7 +1,7 @@
 import { ensureRequestedRun, type RunRequest } from "@nightwriter/run";
-import { barrier, recordSales } from "@nightwriter/testkit";
+import { barrier, makeRestaurants, recordSales } from "@nightwriter/testkit";
 import { describe, expect, it } from "vitest";
-import { allDue, setItemStatus, testJob } from "./ledger-of-runs.ts";
+import { allDue, setItemStatus, testJob } from "./test-job.ts";
 
 const date = "2026-03-14";
 const businessDate = Temporal.PlainDate.from(date);
@@ -32,10 +32,7 @@ describe("ensureRequestedRun", () => {
     await using night = await testJob();
     const rerun: RunRequest = { kind: "backfill", businessDate, requestId: "b" };
     expect(await ensureRequestedRun(night.database, night.job, rerun)).toMatchObject({ planned: 2 });
-    await night.db
-      .insertInto("sales.restaurant")
-      .values({ id: "new", name: "New", time_zone: "UTC", currency: "EUR" })
-      .execute();
+    await makeRestaurants(night.db, 1, { id: "new" });
     expect(await ensureRequestedRun(night.database, night.job, rerun)).toMatchObject({ created: false, planned: 0 });
   });
 
@@ -100,10 +97,7 @@ describe("a re-run", () => {
     await recordSales(night.db, [{ restaurant: "r0002", businessDate: "2026-03-13", amountMinor: 5 }]);
     await night.plan(date);
     await night.applyDue();
-    await night.db
-      .insertInto("sales.restaurant")
-      .values({ id: "new", name: "New", time_zone: "UTC", currency: "EUR" })
-      .execute();
+    await makeRestaurants(night.db, 1, { id: "new" });
     const { run } = await ensureRequestedRun(night.database, night.job, {
       kind: "rerun",
       businessDate,

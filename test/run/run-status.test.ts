@@ -1,9 +1,8 @@
 import { parkItems } from "@nightwriter/ledger";
 import { countDue, ensureRequestedRun, finishRuns, lockPlanning, runStatus } from "@nightwriter/run";
-import { recordSales } from "@nightwriter/testkit";
+import { advisoryWaiter, recordSales } from "@nightwriter/testkit";
 import { describe, expect, it } from "vitest";
-import { advisoryWaiter } from "./held-back.ts";
-import { allDue, setItemStatus, testJob } from "./ledger-of-runs.ts";
+import { allDue, cancelRun, pauseKey, setItemStatus, testJob } from "./test-job.ts";
 
 const date = "2026-03-14";
 const businessDate = Temporal.PlainDate.from(date);
@@ -19,11 +18,7 @@ describe("runStatus", () => {
     await night.applyDue(["r0001", "r0002"]);
     await setItemStatus(night.db, run.id, { key: "r0003", status: "parked" });
     await setItemStatus(night.db, run.id, { key: "r0004", status: "cancelled" });
-    await night.db
-      .updateTable("nightwriter.key_total")
-      .set({ paused_at: new Date() })
-      .where("key", "=", "r0005")
-      .execute();
+    await pauseKey(night.db, "r0005");
 
     const [status, ...others] = await runStatus(night.database, night.job, { businessDate });
     expect(others).toEqual([]);
@@ -46,7 +41,7 @@ describe("runStatus", () => {
     await using night = await testJob();
     const { run } = await night.plan(date);
     await night.applyDue(["r0001"]);
-    await night.db.updateTable("nightwriter.run").set({ cancelled_at: new Date() }).where("id", "=", run.id).execute();
+    await cancelRun(night.db, run.id);
     const [status] = await runStatus(night.database, night.job, { runId: run.id });
     expect(status).toMatchObject({ total: 2, applied: 1, cancelled: 1, due: 0 });
     expect(await allDue(night.database, night.job)).toEqual([]);
@@ -107,11 +102,7 @@ describe("finishRuns", () => {
   it("keeps a run with a paused key unfinished", async () => {
     await using night = await testJob();
     await night.plan(date);
-    await night.db
-      .updateTable("nightwriter.key_total")
-      .set({ paused_at: new Date() })
-      .where("key", "=", "r0002")
-      .execute();
+    await pauseKey(night.db, "r0002");
     await night.applyDue();
     expect(await finishRuns(night.database, night.job)).toEqual([]);
   });
@@ -120,7 +111,7 @@ describe("finishRuns", () => {
     await using night = await testJob({ restaurants: 0 });
     await night.plan(date);
     const { run } = await night.plan("2026-03-15");
-    await night.db.updateTable("nightwriter.run").set({ cancelled_at: new Date() }).where("id", "=", run.id).execute();
+    await cancelRun(night.db, run.id);
     expect((await finishRuns(night.database, night.job)).map((each) => each.businessDate.toString())).toEqual([date]);
   });
 

@@ -1,9 +1,8 @@
 import { finishRuns } from "@nightwriter/run";
-import { bothPostgres, recordSales } from "@nightwriter/testkit";
+import { bothPostgres, heldBack, recordSales } from "@nightwriter/testkit";
 import { sql } from "kysely";
 import { describe, expect, it } from "vitest";
-import { heldBack } from "./held-back.ts";
-import { imbalances, testJob } from "./ledger-of-runs.ts";
+import { imbalances, testJob } from "./test-job.ts";
 
 const [monday, tuesday, wednesday, thursday] = ["2026-03-09", "2026-03-10", "2026-03-11", "2026-03-12"] as const;
 const [one, two] = ["r0001", "r0002"] as const;

@@ -1,10 +1,9 @@
 import { openDatabase } from "@nightwriter/database";
 import { lockPlanning } from "@nightwriter/run";
 import { startRedis } from "@nightwriter/services";
-import { type QueueStore, testQueue } from "@nightwriter/testkit";
+import { advisoryWaiter, heldBack, type QueueStore, testQueue } from "@nightwriter/testkit";
 import { Redis } from "ioredis";
 import { describe, expect, it } from "vitest";
-import { advisoryWaiter, heldBack } from "../run/held-back.ts";
 import { dueNight, endInOrder, enqueued } from "./fixture.ts";
 
 /** A queue of a test's own whose store can be told to take no writes, until they are let go. */

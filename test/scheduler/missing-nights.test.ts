@@ -2,7 +2,7 @@ import type { Clock } from "@nightwriter/core";
 import { missingNights } from "@nightwriter/schedule";
 import { sql } from "kysely";
 import { describe, expect, it } from "vitest";
-import { type TestJob, testJob } from "../run/ledger-of-runs.ts";
+import { type TestJob, testJob } from "../run/test-job.ts";
 
 /** Nights are due at 03:30 UTC. */
 const clockAt = (text: string): Clock => ({ now: () => Temporal.Instant.from(text), monotonicMs: () => 0 });

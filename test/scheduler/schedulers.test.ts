@@ -1,4 +1,4 @@
-import { type App, bothQueues } from "@nightwriter/testkit";
+import { type App, bothQueues, makeRestaurants } from "@nightwriter/testkit";
 import { sql } from "kysely";
 import { describe, expect, it } from "vitest";
 import { dueNight, endInOrder, enqueued } from "./fixture.ts";
@@ -50,10 +50,7 @@ describe.each(bothQueues)("schedulers with a queue in %s", (store) => {
       select pg_terminate_backend(pid) as ended from pg_stat_activity
       where datname = current_database() and application_name like 'scheduler %'`.execute(night.db);
     expect(ended.rows.length).toBeGreaterThan(0);
-    await night.db
-      .insertInto("sales.restaurant")
-      .values({ id: "new", name: "New", time_zone: "UTC", currency: "EUR" })
-      .execute();
+    await makeRestaurants(night.db, 1, { id: "new" });
     await sql`insert into nightwriter.run_item (run_id, business_date, key, partition)
       select id, business_date, 'new', 0 from nightwriter.run`.execute(night.db);
     await scheduler.waitForLog(({ msg, missing }) => msg === "queue mended" && missing === 1, 60_000);

@@ -1,5 +1,6 @@
 /** Races that are arranged, not hoped for. */
 
+/** A line that nobody crosses before everybody has come to it. */
 export interface Barrier {
   /** Waits until all parties are here. */
   readonly arrive: () => Promise<void>;
@@ -18,6 +19,7 @@ export function barrier(parties: number): Barrier {
   };
 }
 
+/** Points at which a test holds what it tests. */
 export interface NamedPoints {
   /** Called from within what is tested: stops there until the test calls `release` for the same name. */
   readonly stopAt: (name: string) => Promise<void>;

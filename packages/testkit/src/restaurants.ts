@@ -22,6 +22,7 @@ export async function makeRestaurants(
   return rows.map(({ id }) => id);
 }
 
+/** A sale, as far as a test cares. */
 export interface SaleRow {
   readonly restaurant: string;
   /** YYYY-MM-DD */

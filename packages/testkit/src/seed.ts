@@ -2,6 +2,7 @@
 
 const SEED_VARIABLE = "SEED";
 
+/** A stream of random numbers that its seed gives again. */
 export interface Randomness {
   /** For fast-check: `fc.assert(property, { seed })`. */
   readonly seed: number;

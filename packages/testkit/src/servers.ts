@@ -10,7 +10,7 @@ export type PostgresVersion = "15" | "18";
 
 export const TEMPLATE = "nightwriter_template";
 
-/** Every test database carries this in its name; nothing is written to, or dropped from, one that does not. */
+/** Every test database's name begins with this, so that a person sees what it is and that it may go. */
 export const DATABASE_MARKER = "nwtest_";
 
 export interface PostgresServer {

@@ -10,6 +10,7 @@ const ROOT = resolve(import.meta.dirname, "../../..");
 /** A line of the log: pino's fields, or only `msg` where the line was not JSON. */
 export type LogLine = Readonly<Record<string, unknown>> & { readonly msg?: string };
 
+/** A running process of the product. Disposal asks it to end (SIGTERM), and after 15 s makes it. */
 export interface App extends AsyncDisposable {
   readonly pid: number;
   /** All that it has logged so far. */
@@ -21,6 +22,7 @@ export interface App extends AsyncDisposable {
   readonly signal: (signal: NodeJS.Signals) => void;
 }
 
+/** What the command line has after the entry file. */
 export interface SpawnAppOptions {
   readonly args?: readonly string[];
 }

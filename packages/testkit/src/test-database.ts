@@ -6,6 +6,7 @@ import { sql } from "kysely";
 import { registerResource } from "./resources.ts";
 import { DATABASE_MARKER, identityOf, type PostgresVersion, servers, TEMPLATE, urlOf } from "./servers.ts";
 
+/** On which server, from which template, with how many connections. */
 export interface TestDatabaseOptions {
   /** Default: "18". */
   readonly server?: PostgresVersion;
@@ -15,6 +16,7 @@ export interface TestDatabaseOptions {
   readonly template?: string;
 }
 
+/** A database that nobody else knows, opened. */
 export interface TestDatabase extends AsyncDisposable {
   readonly url: string;
   readonly name: string;

@@ -15,6 +15,7 @@ export const bothQueues: readonly QueueStore[] = ["redis", "postgres"];
 /** Both PostgreSQL servers, for `describe.each(bothPostgres)("on PostgreSQL %s", (server) => …)`. */
 export const bothPostgres: readonly ["18", "15"] = ["18", "15"];
 
+/** Where a test's queues are: what `connectQueues` and an app's environment take. */
 export interface TestQueue extends AsyncDisposable {
   /** What QUEUE_URL takes. */
   readonly url: string;

@@ -3,8 +3,11 @@
 import type { Database, Schema } from "@nightwriter/database";
 import { type Kysely, sql } from "kysely";
 
+/** A transaction that is open on a connection of its own. */
 export interface HeldBack extends AsyncDisposable {
+  /** Runs one statement in it. */
   run(text: string, parameters?: readonly unknown[]): Promise<void>;
+  /** Records a sale that nobody else sees before `commit`. */
   recordSale(sale: { restaurant: string; businessDate: string; amountMinor: number }): Promise<void>;
   /** Waits until somebody waits for a lock that this transaction has. */
   waitedFor(): Promise<void>;

@@ -31,6 +31,7 @@ export interface TestJobOptions {
   readonly max?: number;
 }
 
+/** Registers the shipped job, or a variation of it, in a database of its own, with so many restaurants. */
 export async function testJob({ server, restaurants = 2, definition, max = 8 }: TestJobOptions = {}): Promise<TestJob> {
   const test = await testDatabase({ ...(server !== undefined && { server }), max });
   const { database, db } = test;
@@ -49,13 +50,14 @@ export async function testJob({ server, restaurants = 2, definition, max = 8 }: 
   };
 }
 
+/** Everything that is due, in order of run, business date and key. */
 export async function allDue(database: Database, job: Job): Promise<DueItem[]> {
   const items: DueItem[] = [];
   for await (const page of dueItems(database, job)) items.push(...page);
   return items;
 }
 
-/** A statement of the write takes one partition's items, and of a key only one. */
+/** One item at a time, since one write takes items of one partition, and one item of a key at most. */
 async function applyDue(database: Database, job: Job, keys?: readonly string[]): Promise<void> {
   const due = (await allDue(database, job)).filter(({ key }) => keys === undefined || keys.includes(key));
   const terms = await readTerms(database, job);
@@ -80,7 +82,7 @@ async function itemsOf(db: Kysely<Schema>, runId: bigint): Promise<string[]> {
   return rows.map((row) => `${row.key} ${row.business_date}`).toSorted();
 }
 
-/** Pairs whose entries do not amount to their sales, written without a line of the product's. */
+/** Pairs whose entries do not amount to their sales, found without any code of the product. */
 export async function imbalances(db: Kysely<Schema>): Promise<string[]> {
   const { rows } = await sql<{ pair: string }>`
     select format('%s %s: %s recorded, %s entered', key, business_date, coalesce(s, 0), coalesce(e, 0)) as pair
@@ -91,6 +93,7 @@ export async function imbalances(db: Kysely<Schema>): Promise<string[]> {
   return rows.map(({ pair }) => pair);
 }
 
+/** Parks or cancels the key's items of the run, as its own error or an operator would. */
 export async function setItemStatus(
   db: Kysely<Schema>,
   runId: bigint,
@@ -102,4 +105,14 @@ export async function setItemStatus(
     .where("run_id", "=", runId)
     .where("key", "=", key)
     .execute();
+}
+
+/** Cancels the run as an operator does: what it has not applied is never applied by it. */
+export async function cancelRun(db: Kysely<Schema>, runId: bigint): Promise<void> {
+  await db.updateTable("nightwriter.run").set({ cancelled_at: new Date() }).where("id", "=", runId).execute();
+}
+
+/** Pauses the key as an operator does: its items are not due until it is resumed. */
+export async function pauseKey(db: Kysely<Schema>, key: string): Promise<void> {
+  await db.updateTable("nightwriter.key_total").set({ paused_at: new Date() }).where("key", "=", key).execute();
 }
