@@ -13,11 +13,12 @@ export interface DueItem extends QueueItem {
   readonly partition: number;
 }
 
-/** What of it travels. */
+/** The part of a due item that goes into the queue. */
 export function queueItemOf({ runId, key, businessDate, generation }: DueItem): QueueItem {
   return { runId, key, businessDate, generation };
 }
 
+/** Which due items are meant. Empty: all of the job. */
 export interface DueFilter {
   /** One run only. Default: all runs of the job. */
   readonly runId?: bigint;

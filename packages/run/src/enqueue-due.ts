@@ -12,6 +12,7 @@ export interface QueueContext {
   readonly queues: ItemQueues;
 }
 
+/** What a caller may want to hear while it waits. */
 export interface EnqueueOptions {
   /** Called after each chunk. `total` is counted before the first one, which costs a read of all due items. */
   readonly onProgress?: (done: number, total: number) => void;

@@ -14,8 +14,9 @@ export interface QueueItem {
 /** Where an item's queue job is. `missing`: the queue has none under this generation. */
 export type QueueItemState = "missing" | "waiting" | "delayed" | "active" | "completed" | "failed";
 
+/** How many queue jobs are still to be worked at, by state. */
 export interface QueueCounts {
-  /** Prioritized ones and those of a paused queue too. */
+  /** With prioritized jobs, and with those of a paused queue. */
   readonly waiting: number;
   readonly delayed: number;
   readonly active: number;

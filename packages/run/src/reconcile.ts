@@ -10,6 +10,7 @@ import type { QueueContext } from "./enqueue-due.ts";
 import { raiseGenerations } from "./generation-store.ts";
 import type { ItemQueue } from "./item-queue.ts";
 
+/** What one call of {@link reconcile} found and did, in items. */
 export interface Reconciled {
   /** Due items of the job, when this began. */
   readonly due: number;

@@ -20,7 +20,7 @@ export interface RunStatus {
   readonly applied: number;
   /** Waiting to be applied. */
   readonly due: number;
-  /** As due, but their key is paused. */
+  /** Would be due, but their key is paused. */
   readonly paused: number;
   readonly parked: number;
   /** Not applied and withdrawn by an operator, one by one or with the run. */
@@ -35,6 +35,7 @@ export interface RunStatus {
   readonly parkedItems: readonly ParkedItem[];
 }
 
+/** Every run of a date, or one run. */
 export type StatusFilter = { readonly businessDate: Temporal.PlainDate } | { readonly runId: bigint };
 
 /**

@@ -50,6 +50,7 @@ export async function insertRun({ db, job }: Planning, run: NewRun): Promise<Run
     .executeTakeFirstOrThrow();
 }
 
+/** The run of this id, which exists: the caller has just found or made it. */
 export async function getRun({ db }: Planning, id: bigint): Promise<RunRow> {
   return db.selectFrom("nightwriter.run").select(runColumns).where("id", "=", id).executeTakeFirstOrThrow();
 }
