@@ -10,6 +10,7 @@ import { queueName } from "./queue-name.ts";
 import type { QueueStore } from "./queue-store.ts";
 import { openRedisStore } from "./redis-store.ts";
 
+/** Where the queue is, and how this process shows in it. */
 export interface ConnectQueuesOptions {
   /** redis:, rediss:, postgres: or postgresql:. */
   readonly url: string;
@@ -22,6 +23,7 @@ export interface ConnectQueuesOptions {
   readonly poolSize?: number;
 }
 
+/** A process's way to the queues of all jobs and partitions. */
 export interface Queues extends AsyncDisposable {
   readonly kind: "redis" | "postgres";
   /** The queue of a partition; the same object every time. */
@@ -30,7 +32,7 @@ export interface Queues extends AsyncDisposable {
   startConsumer(options: ConsumerOptions): Consumer;
   /** Resolves when the store answers; throws QueueFault. */
   ping(): Promise<void>;
-  /** Stops every consumer, drained, and ends every connection. Stop the consumers before, to give them a deadline. */
+  /** Waits, without a deadline, until every consumer has drained; then ends every connection. For a deadline, stop the consumers first. */
   close(): Promise<void>;
 }
 

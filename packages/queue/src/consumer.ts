@@ -14,6 +14,7 @@ export interface Postponed {
   readonly postponeMs: number;
 }
 
+/** What a handler is told besides the item. */
 export interface DeliveryContext {
   /** Fires when the job's lock could not be renewed (another consumer may have the job by now) and when the consumer is aborted. */
   readonly signal: AbortSignal;
@@ -21,6 +22,7 @@ export interface DeliveryContext {
   readonly attempt: number;
 }
 
+/** Which partition is consumed, how many items at once, and by whom. */
 export interface ConsumerOptions {
   readonly job: string;
   readonly partition: number;
@@ -36,6 +38,7 @@ export interface ConsumerOptions {
 /** `drained`: everything in flight was settled. `abandoned`: it was not; what is left is delivered again within 15 s. */
 export type ConsumerEnd = "drained" | "abandoned";
 
+/** A consumer that is at work, until it is stopped or aborted. */
 export interface Consumer extends AsyncDisposable {
   readonly name: string;
   /**

@@ -17,6 +17,7 @@ export interface QueueCounts {
   readonly failed: number;
 }
 
+/** The queue of one partition of a job. */
 export interface PartitionQueue {
   /** `{restaurant-totals-7}` */
   readonly name: string;
