@@ -36,6 +36,7 @@ exec "$@" 3<&-
 
 const TAIL_LINES = 40;
 
+/** What is started, and what becomes of it if we die first. */
 export interface GuardedCommand {
   readonly file: string;
   readonly args?: readonly string[];
@@ -61,6 +62,7 @@ export interface ProcessExit {
   readonly signal: NodeJS.Signals | null;
 }
 
+/** A child process that ends when we do. Disposal ends it. */
 export interface GuardedProcess extends AsyncDisposable {
   readonly pid: number;
   /** Settles when the process has ended, for whatever reason; never rejects. */

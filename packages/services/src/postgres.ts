@@ -9,6 +9,7 @@ import { openFolder } from "./server-folder.ts";
 import { HOST, launchServer } from "./server-launch.ts";
 import { SERVER_ENVIRONMENT, serverUser } from "./server-user.ts";
 
+/** Where a server's data are and how it runs; every field may be left out. */
 export interface PostgresOptions {
   /** The folder whose data stay; made if missing. Absent: a temporary one, removed with the server. */
   readonly dataDir?: string;
@@ -22,6 +23,7 @@ export interface PostgresOptions {
   readonly log?: (line: string) => void;
 }
 
+/** A PostgreSQL server that takes connections. Disposal is a fast `stop`. */
 export interface PostgresService extends AsyncDisposable {
   /** The superuser's, for the database `postgres`, password included. */
   readonly url: string;

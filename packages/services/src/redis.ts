@@ -8,6 +8,7 @@ import { openFolder } from "./server-folder.ts";
 import { HOST, launchServer } from "./server-launch.ts";
 import { SERVER_ENVIRONMENT, serverUser } from "./server-user.ts";
 
+/** Where a server's data are and how it runs; every field may be left out. */
 export interface RedisOptions {
   /** The folder whose data stay; made if missing. Absent: a temporary one, removed with the server. */
   readonly dir?: string;
@@ -21,6 +22,7 @@ export interface RedisOptions {
   readonly log?: (line: string) => void;
 }
 
+/** A Redis server that takes commands. Disposal is `stop`. */
 export interface RedisService extends AsyncDisposable {
   /** For the server's default user, password included. */
   readonly url: string;
