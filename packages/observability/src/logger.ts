@@ -18,8 +18,10 @@ import {
 import { prettyFactory } from "pino-pretty";
 import { scrub } from "./secrets.ts";
 
+/** From the most talkative to the least; `silent` writes nothing. */
 export type LogLevel = "trace" | "debug" | "info" | "warn" | "error" | "fatal" | "silent";
 
+/** How a process logs. */
 export interface CreateLoggerOptions {
   /** Which process speaks: `worker`, `scheduler`. */
   readonly name: string;

@@ -7,6 +7,7 @@ import type { Logger } from "@nightwriter/core";
 const exitCodes = { SIGINT: 130, SIGTERM: 143 } as const;
 type Signal = keyof typeof exitCodes;
 
+/** How a process ends, and how long that may take. */
 export interface ShutdownOptions {
   readonly logger: Logger;
   /** Stops fetching, finishes what is in flight, closes everything. Called once, at the first signal. */
