@@ -4,6 +4,7 @@ import type { Job } from "@nightwriter/job";
 import { sql } from "kysely";
 import { expectedNights } from "./night.ts";
 
+/** Which nights are looked at: those that fell due in the last `days` days before the clock's now. */
 export interface MissingNightsOptions {
   readonly clock: Clock;
   /** How far back to look, in days of 24 hours. */
