@@ -8,6 +8,7 @@
 /** What may be attached to a fault: the values that its message names, for machines. */
 export type FaultDetails = Readonly<Record<string, string | number | bigint | boolean | null | undefined>>;
 
+/** What a fault says beside its code and message. */
 export interface FaultOptions {
   readonly details?: FaultDetails;
   /** Whether the same call can succeed later with nothing changed by a person. Default: false. */
