@@ -38,7 +38,7 @@ export type Source =
   | { readonly kind: "stamped"; rows(db: QueryCreator<Schema>): Relation<StampedSourceRow> }
   | { readonly kind: "lookback"; readonly days: number; rows(db: QueryCreator<Schema>): Relation<SourceRow> };
 
-/** A nightly job, as code defines it. What is stored of it is the row that `registerJob` returns. */
+/** A nightly job, as code defines it; `registerJob` makes the row that stands for it. */
 export interface JobDefinition {
   /** Lower-case letters, digits and hyphens, at most 63: it names the row, the queues and the metrics. */
   readonly name: string;
