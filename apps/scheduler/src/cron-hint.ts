@@ -7,7 +7,7 @@ import { schedule } from "node-cron";
 import type { Duty } from "./duty.ts";
 
 export interface CronHint {
-  /** No more ticks; waits for the night that one is at work at. */
+  /** Listens to no more ticks, and waits for the night that the last one started. */
   stop(): Promise<void>;
 }
 
