@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { assertNotFuture, datesBetween, parseBusinessDate } from "./business-date.ts";
+import { assertNotFuture, assertOver, datesBetween, parseBusinessDate } from "./business-date.ts";
 
 describe("parseBusinessDate", () => {
   it("reads a day that exists, the 29th of February of a leap year too", () => {
@@ -28,6 +28,20 @@ describe("assertNotFuture", () => {
   it("refuses a date that has begun nowhere, naming the latest one", () => {
     expect(() => assertNotFuture(Temporal.PlainDate.from("2026-03-30"), now)).toThrow(
       "date 2026-03-30: lies in the future; the latest that can have sales is 2026-03-29",
+    );
+  });
+});
+
+describe("assertOver", () => {
+  const now = Temporal.Instant.from("2026-03-28T23:30:00Z").toZonedDateTimeISO("Europe/Paris");
+
+  it("accepts the date that ended in the job's time zone", () => {
+    expect(() => assertOver(Temporal.PlainDate.from("2026-03-28"), now)).not.toThrow();
+  });
+
+  it("refuses the date that it still is there, with the remedy", () => {
+    expect(() => assertOver(Temporal.PlainDate.from("2026-03-29"), now)).toThrow(
+      /is not over in Europe\/Paris.*--restaurant/,
     );
   });
 });

@@ -28,6 +28,19 @@ export function assertNotFuture(date: Temporal.PlainDate, now: Temporal.Instant)
   );
 }
 
+/**
+ * Refuses to run the night of a date that is not over in the job's time zone. A night has one item for each restaurant: run
+ * too early it would be used up, and the sales that follow would wait for the night after.
+ */
+export function assertOver(date: Temporal.PlainDate, now: Temporal.ZonedDateTime): void {
+  if (Temporal.PlainDate.compare(date, now.toPlainDate()) < 0) return;
+  throw new UsageFault(
+    `date ${date.toString()}: is not over in ${now.timeZoneId}, and its night would miss what is still sold; ` +
+      "run it tomorrow, or name restaurants with --restaurant for a run of their own",
+    { date: date.toString(), timeZone: now.timeZoneId },
+  );
+}
+
 /** Refuses a range that ends before it begins. */
 export function assertInOrder(from: Temporal.PlainDate, to: Temporal.PlainDate): void {
   if (Temporal.PlainDate.compare(from, to) > 0) {

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { systemClock } from "@nightwriter/core";
 import { type EnsuredRun, ensureNightlyRun, ensureRequestedRun } from "@nightwriter/run";
 import type { Answer } from "../answer.ts";
-import { assertNotFuture, datesBetween } from "../arguments/business-date.ts";
+import { assertNotFuture, assertOver, datesBetween } from "../arguments/business-date.ts";
 import { type Installation, openInstallation } from "../installation.ts";
 import { carryOut } from "../nights/carry-out.ts";
 import { assertRestaurants } from "../restaurants.ts";
@@ -24,6 +24,10 @@ export async function runNights(terminal: Terminal, options: RunOptions): Promis
   const dates = datesOf(options);
   for (const date of dates) assertNotFuture(date, systemClock.now());
   await using installation = await openInstallation(terminal, { verb: "run", jobName: options.job, patient: true });
+  if (options.restaurant === undefined) {
+    const now = systemClock.now().toZonedDateTimeISO(installation.job.definition.timeZone);
+    for (const date of dates) assertOver(date, now);
+  }
   const plans =
     options.restaurant === undefined
       ? dates.map((date) => async () => ensureNightlyRun(installation.database, installation.job, date))
