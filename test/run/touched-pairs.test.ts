@@ -119,8 +119,10 @@ describe.each(bothPostgres)("what the next night plans on PostgreSQL %s", (serve
     await night.plan(monday);
     await night.applyDue();
     // As after a dump and a restore: the base's ids are of another cluster, and above all that this one hands out.
-    await sql`with other as (insert into nightwriter.epoch (system_identifier) values (1) returning epoch)
-      update nightwriter.run set plan_snapshot = '99999999:99999999:', plan_epoch = 1`.execute(night.db);
+    await sql`update nightwriter.epoch set system_identifier = 1`.execute(night.db);
+    await sql`insert into nightwriter.epoch (epoch, system_identifier)
+      select 2, system_identifier from pg_control_system()`.execute(night.db);
+    await sql`update nightwriter.run set plan_snapshot = '99999999:99999999:', plan_epoch = 1`.execute(night.db);
     await sql`insert into sales.sale (restaurant_id, business_date, source, source_line, amount_minor, epoch)
       select ${one}, ${monday}, 'restored', 1, 10, max(epoch) from nightwriter.epoch`.execute(night.db);
     const { run } = await night.plan(tuesday);
