@@ -186,6 +186,7 @@ CREATE TABLE nightwriter.run_item (
 
 CREATE TABLE sales.import_file (
     id bigint NOT NULL,
+    restaurant_id text COLLATE pg_catalog."C",
     content_hash text NOT NULL,
     byte_count bigint NOT NULL,
     line_count bigint NOT NULL,
@@ -196,6 +197,8 @@ CREATE TABLE sales.import_file (
 );
 
 COMMENT ON TABLE sales.import_file IS 'each content that was imported whole: its hash over byte_count bytes; a file that grew has one row per length, all with one source';
+
+COMMENT ON COLUMN sales.import_file.restaurant_id IS 'whose sales it has; null when a column of the file says so. Two restaurants may have files that say the same';
 
 COMMENT ON COLUMN sales.import_file.line_hashes IS 'hashes over the header and 1, 2, 4, 8… lines: they tell an older or an edited copy of the file from another file';
 
@@ -278,10 +281,10 @@ ALTER TABLE ONLY nightwriter.run
     ADD CONSTRAINT run_pkey PRIMARY KEY (id);
 
 ALTER TABLE ONLY sales.import_file
-    ADD CONSTRAINT import_file_content_hash_key UNIQUE (content_hash);
+    ADD CONSTRAINT import_file_pkey PRIMARY KEY (id);
 
 ALTER TABLE ONLY sales.import_file
-    ADD CONSTRAINT import_file_pkey PRIMARY KEY (id);
+    ADD CONSTRAINT import_file_restaurant_id_content_hash_key UNIQUE NULLS NOT DISTINCT (restaurant_id, content_hash);
 
 ALTER TABLE ONLY sales.opening_total
     ADD CONSTRAINT opening_total_pkey PRIMARY KEY (restaurant_id);

@@ -26,10 +26,7 @@ describe("importSales, called again", () => {
       ["y.csv", header + first],
       ["y.csv.gz", gzipSync(header + first)],
     ] as const) {
-      const again = await importSales(
-        test.database,
-        optionsOf(await folder.write(name, content), { restaurant: { id: "other" } }),
-      );
+      const again = await importSales(test.database, optionsOf(await folder.write(name, content)));
       expect(again).toMatchObject({ outcome: "duplicate", source: original.source, name: "x.csv" });
     }
     expect(await sales(test.database)).toEqual(before);
@@ -40,6 +37,7 @@ describe("importSales, called again", () => {
     ["after a line feed", header + first, second],
     ["before a line feed", (header + first).trimEnd(), `\n${second}`],
     ["before a carriage return", (header + first).trimEnd(), `\r\n${second}`],
+    ["inside its last line end", `${(header + first).trimEnd()}\r`, `\n${second}`],
   ])("adds only the new lines of a file that grew %s, under the same source", async (_, old, added) => {
     await using folder = await temporaryFolder();
     await using test = await testDatabase();
@@ -58,6 +56,32 @@ describe("importSales, called again", () => {
     });
     const older = await folder.write("older.csv", old);
     expect(await importSales(test.database, optionsOf(older))).toMatchObject({ outcome: "duplicate", source });
+  });
+
+  it.each([
+    { change: "carriage returns", copyOf: (content: string) => content.replaceAll("\n", "\r\n") },
+    { change: "a byte order mark", copyOf: (content: string) => `\uFEFF${content}` },
+    { change: "no line end at its end", copyOf: (content: string) => content.trimEnd() },
+    { change: "all of these", copyOf: (content: string) => `\uFEFF${content.trimEnd().replaceAll("\n", "\r\n")}` },
+  ])("takes a copy with $change for the same file, and follows either when it grows", async ({ copyOf }) => {
+    await using folder = await temporaryFolder();
+    await using test = await testDatabase();
+    const content = `date,amount,note\n01/03/2026 12:00,1.00,"a\nb"\n`;
+    const added = "02/03/2026 12:00,2.00,\n";
+    for (const [restaurant, one, other] of [
+      ["soho", content, copyOf(content)],
+      ["camden", copyOf(content), content],
+    ] as const) {
+      const options = { restaurant: { id: restaurant } };
+      const original = await importNew(test.database, optionsOf(await folder.write("x.csv", one), options));
+      const copy = optionsOf(await folder.write("y.csv", other), options);
+      expect(await importSales(test.database, copy)).toMatchObject({ outcome: "duplicate", source: original.source });
+      const grown = optionsOf(await folder.write("y.csv", copyOf(content + added)), options);
+      expect(await importNew(test.database, grown)).toMatchObject({ source: original.source, lines: 1, knownLines: 3 });
+      const again = optionsOf(await folder.write("x.csv", content + added), options);
+      expect(await importSales(test.database, again)).toMatchObject({ outcome: "duplicate", name: "y.csv" });
+      expect(await saleLines(test.database, restaurant)).toEqual(["2 2026-03-01 100", "4 2026-03-02 200"]);
+    }
   });
 
   it("follows a file that grows again and again", async () => {
@@ -79,6 +103,18 @@ describe("importSales, called again", () => {
       old: (header + first).trimEnd(),
       changed: `${(header + first).trimEnd()}5\n`,
       code: "file_changed",
+    },
+    {
+      which: "whose last line was written on behind its line end",
+      old: header + first,
+      changed: `${(header + first).trimEnd()}5\n`,
+      code: "file_changed",
+    },
+    {
+      which: "that is a longer copy with other line ends and an edited last line",
+      old: header + first + second,
+      changed: (header + first + second.replace("3.00", "3.50") + second).replaceAll("\n", "\r\n"),
+      code: "file_overlaps",
     },
     {
       which: "whose old part was edited near its end",
@@ -131,6 +167,42 @@ describe("importSales, called again", () => {
     await importNew(test.database, optionsOf(await folder.write("x.csv", header + first + second)));
     const other = `${header}01/03/2026 12:00,1.00\n05/03/2026 12:00,5.00\n06/03/2026 12:00,6.00\n`;
     expect((await importNew(test.database, optionsOf(await folder.write("y.csv", other)))).lines).toBe(3);
+  });
+
+  it("records the same content once for each restaurant that it is imported for", async () => {
+    await using folder = await temporaryFolder();
+    await using test = await testDatabase();
+    const [soho, camden] = ["soho", "camden"].map((id) => ({ restaurant: { id } }));
+    const one = await importNew(test.database, optionsOf(await folder.write("soho.csv", header + first), soho));
+    const file = await folder.write("camden.csv", header + first);
+    const other = await importNew(test.database, optionsOf(file, camden));
+    expect(other).toMatchObject({ lines: 2, knownLines: 0, restaurantsCreated: 1 });
+    expect(other.source).not.toBe(one.source);
+    expect(await saleLines(test.database, "camden")).toEqual(await saleLines(test.database, "soho"));
+    const again = await importSales(test.database, optionsOf(file, camden));
+    expect(again).toMatchObject({ outcome: "duplicate", source: other.source, name: "camden.csv" });
+    expect(await rowCounts(test.database)).toEqual({ sales: 4, files: 2, restaurants: 2 });
+  });
+
+  it.each([
+    { which: "begins with", content: header + first + second, lines: 3 },
+    { which: "is the beginning of", content: `${header}01/03/2026 12:00,1.00\n`, lines: 1 },
+  ])("records all of a file that $which what another restaurant's says", async ({ content, lines }) => {
+    await using folder = await temporaryFolder();
+    await using test = await testDatabase();
+    await importNew(test.database, optionsOf(await folder.write("soho.csv", header + first)));
+    const camden = optionsOf(await folder.write("camden.csv", content), { restaurant: { id: "camden" } });
+    expect(await importNew(test.database, camden)).toMatchObject({ lines, knownLines: 0 });
+    expect(await saleLines(test.database, "camden")).toHaveLength(lines);
+  });
+
+  it("knows a file that names its restaurants, whatever column is said to name them", async () => {
+    await using folder = await temporaryFolder();
+    await using test = await testDatabase();
+    const file = await folder.write("x.csv", "date,amount,city,area\n01/03/2026 12:00,1.00,London,Soho\n");
+    await importNew(test.database, optionsOf(file, { restaurant: { column: "city" } }));
+    const again = optionsOf(file, { restaurant: { column: "area" } });
+    expect(await importSales(test.database, again)).toMatchObject({ outcome: "duplicate" });
   });
 
   it("leaves sales of other programs alone", async () => {

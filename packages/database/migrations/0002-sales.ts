@@ -18,16 +18,20 @@ const statements = [
   )`,
   `create table sales.import_file (
     id bigint generated always as identity primary key,
-    content_hash text not null unique,
+    restaurant_id text collate "C",
+    content_hash text not null,
     byte_count bigint not null,
     line_count bigint not null,
     line_hashes text[] not null,
     name text not null,
     source text collate "C" not null,
-    imported_at timestamptz not null default now()
+    imported_at timestamptz not null default now(),
+    unique nulls not distinct (restaurant_id, content_hash)
   )`,
   `comment on table sales.import_file is
     'each content that was imported whole: its hash over byte_count bytes; a file that grew has one row per length, all with one source'`,
+  `comment on column sales.import_file.restaurant_id is
+    'whose sales it has; null when a column of the file says so. Two restaurants may have files that say the same'`,
   `comment on column sales.import_file.line_hashes is
     'hashes over the header and 1, 2, 4, 8… lines: they tell an older or an edited copy of the file from another file'`,
   `create table sales.sale (

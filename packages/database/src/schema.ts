@@ -117,6 +117,7 @@ export interface RestaurantTable {
 
 export interface ImportFileTable {
   id: ColumnType<bigint, never, never>;
+  restaurant_id: string | null;
   content_hash: string;
   byte_count: Bigint;
   line_count: Bigint;

@@ -13,17 +13,15 @@ async function print(pieces: readonly string[], byteCounts: readonly number[] = 
 }
 
 describe("fingerprint", () => {
-  it("hashes and counts the whole, an unfinished last line included", async () => {
+  it("hashes and counts the whole", async () => {
     expect(await print(["a\nb", "\nc"])).toMatchObject({ contentHash: sha256("a\nb\nc"), byteCount: 5, lineCount: 3 });
-    expect(await print(["a\nb\n"])).toMatchObject({ byteCount: 4, lineCount: 2 });
   });
 
   it.each([
-    { where: "after its line feed", known: "a\nb\n", added: "c", endsLine: true },
-    { where: "before its line feed", known: "a\nb", added: "\nc", endsLine: true },
-    { where: "before its carriage return", known: "a\nb", added: "\r\nc", endsLine: true },
-    { where: "inside its pair of them", known: "a\nb\r", added: "\nc", endsLine: true },
+    { where: "before a line feed", known: "a\nb", added: "\nc", endsLine: true },
     { where: "in the middle of a line", known: "a\nb", added: "b\nc", endsLine: false },
+    { where: "before a carriage return alone", known: "a\nb", added: "\rb\nc", endsLine: false },
+    { where: "behind a line feed, in a blank line", known: "a\nb\n", added: "c", endsLine: false },
   ])("says whether a beginning that ends $where ends a line", async ({ known, added, endsLine }) => {
     const expected = { contentHash: sha256(known), endsLine };
     for (const pieces of [[known + added], [known, added]]) {
@@ -31,12 +29,15 @@ describe("fingerprint", () => {
     }
   });
 
-  it("hashes the header and 1, 2, 4, 8… lines, of finished ones only", async () => {
-    const lines = Array.from({ length: 6 }, (_, index) => `line ${index}\n`);
-    const after = (count: number): string => sha256(lines.slice(0, count).join(""));
-    expect((await print(lines)).lineHashes).toEqual([after(2), after(3), after(5)]);
-    expect((await print([lines.slice(0, 5).join("").trimEnd()])).lineHashes).toEqual([after(2), after(3)]);
-    expect((await print(["header\n"])).lineHashes).toEqual([]);
+  it("hashes the header and 1, 2, 4, 8… lines, whether a line follows or not", async () => {
+    const lines = Array.from({ length: 6 }, (_, index) => `line ${index}`);
+    const first = (count: number): string => lines.slice(0, count).join("\n");
+    const hashes = [2, 3, 5].map((count) => sha256(first(count)));
+    expect((await print([first(6)])).lineHashes).toEqual(hashes);
+    expect((await print([first(5)])).lineHashes).toEqual(hashes);
+    expect((await print([first(4), "\n"])).lineHashes).toEqual([...hashes.slice(0, 2), sha256(`${first(4)}\n`)]);
+    expect((await print([first(4)])).lineHashes).toEqual(hashes.slice(0, 2));
+    expect((await print([first(1)])).lineHashes).toEqual([]);
   });
 
   it("hashes any beginnings of any pieces", async () => {

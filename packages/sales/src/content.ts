@@ -1,5 +1,6 @@
 /**
- * A file as bytes: read in bounded pieces, decompressed when it is gzip, known by the SHA-256 of what it says.
+ * A file's content: read in bounded pieces, decompressed when it is gzip, known by the SHA-256 of what it says, however
+ * its lines end.
  *
  * A file is read twice. The first reading finds out whether this content, or its beginning, was imported before; only
  * the second one parses. In between, a till may have written more: the second reading ends where the first one did, and
@@ -11,12 +12,17 @@ import { open } from "node:fs/promises";
 import { basename } from "node:path";
 import { createGunzip } from "node:zlib";
 import { ImportFault } from "./import-fault.ts";
+import { plainContent } from "./plain-content.ts";
 
 const pieceBytes = 65_536;
 const newline = 0x0a;
 
-/** Reads the file's bytes, decompressed. Throws ImportFault `file_unreadable` or `file_encoding`. */
-export async function* readContent(file: string, signal?: AbortSignal): AsyncGenerator<Buffer> {
+/** Reads what the file says, as {@link plainContent} puts it. Throws ImportFault `file_unreadable` or `file_encoding`. */
+export function readContent(file: string, signal?: AbortSignal): AsyncGenerator<Buffer> {
+  return plainContent(readBytes(file, signal));
+}
+
+async function* readBytes(file: string, signal: AbortSignal | undefined): AsyncGenerator<Buffer> {
   const start = await readStart(file);
   if ((start[0] === 0xff && start[1] === 0xfe) || (start[0] === 0xfe && start[1] === 0xff)) {
     throw new ImportFault("file_encoding", `${name(file)}: is UTF-16; save it as UTF-8`, { details: { file } });
@@ -63,17 +69,17 @@ export function name(file: string): string {
 /** A beginning of the content, `byteCount` long. */
 export interface Beginning {
   readonly contentHash: string;
-  /** Whether its last line is a whole one here, too. If not, that line was written on. */
+  /** Whether its last line ends here, too. If not, that line was written on. */
   readonly endsLine: boolean;
 }
 
 export interface Fingerprint {
-  /** SHA-256 of the decompressed content, in hexadecimal. */
+  /** SHA-256 of the content, in hexadecimal. */
   readonly contentHash: string;
+  /** Of the content, not of the file. */
   readonly byteCount: number;
-  /** Lines of the file, an unfinished last one included. */
   readonly lineCount: number;
-  /** SHA-256 over the header and the first 1, 2, 4, 8… lines, each with its line end. */
+  /** SHA-256 over the header and the first 1, 2, 4, 8… lines, the line end of the last one left out. */
   readonly lineHashes: readonly string[];
   /** By byte count: the beginnings that were asked for. */
   readonly beginnings: ReadonlyMap<number, Beginning>;
@@ -96,7 +102,7 @@ async function* counted(content: AsyncIterable<Buffer>, onRead: (bytes: number) 
   }
 }
 
-/** Reads the whole content once. `byteCounts`: the lengths of beginnings that may be known, shortest first. */
+/** Reads the whole of a {@link plainContent} once. `byteCounts`: the lengths of beginnings that may be known, shortest first. */
 export async function fingerprint(
   content: AsyncIterable<Buffer>,
   byteCounts: readonly number[] = [],
@@ -114,7 +120,6 @@ class Printer {
   #next = 0;
   #byteCount = 0;
   #newlines = 0;
-  #lastByte = newline;
   /** A beginning of which it is not known yet what follows it. */
   #open: { readonly at: number; readonly contentHash: string } | undefined;
 
@@ -125,7 +130,7 @@ class Printer {
   take(piece: Buffer): void {
     if (this.#open !== undefined) {
       const { at, contentHash } = this.#open;
-      this.#beginnings.set(at, { contentHash, endsLine: isLineEnd(piece[0]) });
+      this.#beginnings.set(at, { contentHash, endsLine: piece[0] === newline });
       this.#open = undefined;
     }
     const lineEnds = this.#markedLineEnds(piece);
@@ -140,32 +145,31 @@ class Printer {
     }
     this.#hash.update(piece.subarray(hashed));
     this.#byteCount += piece.length;
-    this.#lastByte = piece.at(-1) ?? this.#lastByte;
   }
 
   print(): Fingerprint {
+    const contentHash = this.#hash.digest("hex");
+    if (isPowerOfTwo(this.#newlines)) this.#lineHashes.push(contentHash);
     return {
-      contentHash: this.#hash.digest("hex"),
+      contentHash,
       byteCount: this.#byteCount,
-      lineCount: this.#newlines + (this.#lastByte === newline ? 0 : 1),
+      lineCount: this.#newlines + 1,
       lineHashes: this.#lineHashes,
       beginnings: this.#beginnings,
     };
   }
 
   #begin(piece: Buffer, { at, contentHash }: { at: number; contentHash: string }): void {
-    const endsLine = piece[at - 1] === newline || isLineEnd(piece[at]);
-    this.#beginnings.set(this.#byteCount + at, { contentHash, endsLine });
-    if (!endsLine && at === piece.length) this.#open = { at: this.#byteCount + at, contentHash };
+    this.#beginnings.set(this.#byteCount + at, { contentHash, endsLine: piece[at] === newline });
+    if (at === piece.length) this.#open = { at: this.#byteCount + at, contentHash };
   }
 
-  /** Offsets behind the header and 1, 2, 4, 8… more lines. */
+  /** Offsets at which the header and 1, 2, 4, 8… more lines end. */
   #markedLineEnds(piece: Buffer): Set<number> {
     const marks = new Set<number>();
     for (let at = piece.indexOf(newline); at >= 0; at = piece.indexOf(newline, at + 1)) {
+      if (isPowerOfTwo(this.#newlines)) marks.add(at);
       this.#newlines += 1;
-      const lines = this.#newlines - 1;
-      if (lines > 0 && (lines & (lines - 1)) === 0) marks.add(at + 1);
     }
     return marks;
   }
@@ -181,6 +185,6 @@ class Printer {
   }
 }
 
-function isLineEnd(byte: number | undefined): boolean {
-  return byte === newline || byte === 0x0d;
+function isPowerOfTwo(count: number): boolean {
+  return count > 0 && (count & (count - 1)) === 0;
 }

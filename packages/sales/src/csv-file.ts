@@ -44,7 +44,7 @@ export function delimiterOf({ delimiter = "," }: FileOptions): string {
 /** Yields the records of the content that `print` names. Throws ImportFault `file_changed` after the last, if it was another. */
 export async function* readPieces(options: FileOptions, print: Fingerprint): AsyncGenerator<Piece> {
   const { file, signal, encoding = "utf-8" } = options;
-  const decoder = iconv.getDecoder(iconvNames[encoding], { stripBOM: true });
+  const decoder = iconv.getDecoder(iconvNames[encoding]);
   const reader = new CsvReader(delimiterOf(options));
   const hash = createHash("sha256");
   let left = print.byteCount;

@@ -25,7 +25,7 @@ export interface ImportOptions extends FileOptions, RestaurantOptions {
   /** Records the good lines and writes the bad ones to this path, which must not exist. Default: one bad line refuses the file. */
   readonly skipBad?: string;
   /**
-   * Records a file although it begins as an imported one does, for more than half of the shorter of the two, and is not
+   * Records a file although it begins as one that was imported for the same restaurant does, for more than half of the shorter of the two, and is not
    * that file, grown. Default: false, since it is an older or an edited copy as a rule, and its sales would count twice.
    */
   readonly allowOverlap?: boolean;
@@ -65,7 +65,7 @@ export type ImportResult =
       readonly businessDates: readonly Temporal.PlainDate[];
     }
   | {
-      /** This content was imported before; nothing was changed. */
+      /** This content was imported for this restaurant before; nothing was changed. */
       readonly outcome: "duplicate";
       readonly source: string;
       /** The name the file had then, and when that was. */
@@ -135,8 +135,14 @@ async function importInTurn(
   session: Session,
   { options, plan, report }: Work,
 ): Promise<ImportResult> {
-  const { file, signal, allowOverlap = false } = options;
-  const content = await findKnownContent(session, database, { file, signal, allowOverlap, onRead: report.comparing });
+  const { file, restaurant, signal, allowOverlap = false } = options;
+  const content = await findKnownContent(session, database, {
+    file,
+    restaurantId: "id" in restaurant ? restaurant.id : null,
+    signal,
+    allowOverlap,
+    onRead: report.comparing,
+  });
   const { known, print } = content;
   if (known !== undefined && known.contentHash === print.contentHash) {
     const importedAt = Temporal.Instant.fromEpochMilliseconds(known.importedAt.getTime());
@@ -151,7 +157,7 @@ async function importInTurn(
   const load = {
     file: options,
     print,
-    restaurant: options.restaurant,
+    restaurant,
     restaurants: options,
     bad,
     knownLines,
@@ -159,7 +165,7 @@ async function importInTurn(
   };
   const loaded = await loadLines(database, session, { load, target: rows });
   await bad.settle(file);
-  if (loaded.lines + bad.count === 0 && known === undefined) await forgetContent(session, database, content);
+  if (loaded.lines + bad.count === 0 && known === undefined) await forgetContent(session, database, source);
   const { sums, businessDates } = rows;
   return {
     outcome: "imported",

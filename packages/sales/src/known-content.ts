@@ -1,10 +1,12 @@
 /**
  * What a file's content has to do with what was imported before.
  *
- * Identity is the content's hash and the line's number. The same content is known whole. A content that begins with a
- * known one is that file, grown: its old lines are known, and its new ones are recorded under the same source. What
- * cannot be told apart safely is refused, because recording it would count sales twice.
+ * Identity is the content's hash, the restaurant it is imported for, if the file does not name them itself, and the line's
+ * number: two restaurants may well have sold the same. Within one restaurant, the same content is known whole. A content
+ * that begins with a known one is that file, grown: its old lines are known, and its new ones are recorded under the same
+ * source. What cannot be told apart safely is refused, because recording it would count sales twice.
  */
+import { invariant } from "@nightwriter/core";
 import type { Database, Session } from "@nightwriter/database";
 import { sql } from "kysely";
 import { type Fingerprint, fingerprintFile, name } from "./content.ts";
@@ -20,10 +22,16 @@ type ImportFile = {
 };
 
 /** `known` is the longest beginning that was imported: the whole content, a part of it, or undefined for a new file. */
-export type KnownContent = { readonly print: Fingerprint; readonly known: ImportFile | undefined };
+export type KnownContent = {
+  readonly print: Fingerprint;
+  readonly restaurantId: string | null;
+  readonly known: ImportFile | undefined;
+};
 
 export interface KnownContentOptions {
   readonly file: string;
+  /** Whose sales the file has; null if a column says so. */
+  readonly restaurantId: string | null;
   readonly signal: AbortSignal | undefined;
   readonly allowOverlap: boolean;
   readonly onRead: (bytes: number) => void;
@@ -33,10 +41,16 @@ export interface KnownContentOptions {
 export async function findKnownContent(
   session: Session,
   { db }: Database,
-  { file, signal, allowOverlap, onRead }: KnownContentOptions,
+  { file, restaurantId, signal, allowOverlap, onRead }: KnownContentOptions,
 ): Promise<KnownContent> {
   const lengths = await session.run(
-    db.selectFrom("sales.import_file").select("byte_count").distinct().orderBy("byte_count").compile(),
+    db
+      .selectFrom("sales.import_file")
+      .select("byte_count")
+      .distinct()
+      .where("restaurant_id", "is not distinct from", restaurantId)
+      .orderBy("byte_count")
+      .compile(),
   );
   const byteCounts = lengths.rows.map((row) => Number(row.byte_count));
   const print = await fingerprintFile({ file, signal }, { byteCounts, onRead });
@@ -52,16 +66,17 @@ export async function findKnownContent(
         "source",
         "imported_at as importedAt",
       ])
+      .where("restaurant_id", "is not distinct from", restaurantId)
       .where("content_hash", "=", sql<string>`any(${hashes}::text[])`)
       .orderBy("byte_count", "desc")
       .limit(1)
       .compile(),
   );
   const [known] = files.rows;
-  if (known === undefined && !allowOverlap) await assertNoOverlap(session, { file, print });
+  if (known === undefined && !allowOverlap) await assertNoOverlap(session, { file, restaurantId, print });
   if (known !== undefined && known.contentHash !== print.contentHash)
     await assertGrown(session, db, { file, print, known });
-  return { print, known };
+  return { print, restaurantId, known };
 }
 
 /** Throws unless the new part begins on a line of its own and is the only one that this file ever grew. */
@@ -99,18 +114,22 @@ async function assertGrown(
 }
 
 /**
- * Throws if a file that was imported begins like this one for more than half of the shorter of the two: then this is an
+ * Throws if a file that was imported for the same restaurant begins like this one for more than half of the shorter of the two: then this is an
  * older copy of it, or an edited one.
  *
  * Half, because hashes are kept of 1, 2, 4, 8… lines only; and files of one till that merely begin alike are different ones.
  */
-async function assertNoOverlap(session: Session, { file, print }: { file: string; print: Fingerprint }): Promise<void> {
+async function assertNoOverlap(
+  session: Session,
+  { file, restaurantId, print }: { file: string; restaurantId: string | null; print: Fingerprint },
+): Promise<void> {
   const rows = await session.query<{ name: string; lineCount: bigint; lines: number }>(
     `select name, line_count as "lineCount", 1 << (cardinality(common.part) - 1) as lines
      from sales.import_file, lateral (select line_hashes[:cardinality($1::text[])] as part) as common
-     where common.part[cardinality(common.part)] = ($1::text[])[cardinality(common.part)]
+     where restaurant_id is not distinct from $2
+       and common.part[cardinality(common.part)] = ($1::text[])[cardinality(common.part)]
      order by id limit 1`,
-    [print.lineHashes],
+    [print.lineHashes, restaurantId],
   );
   const [other] = rows;
   if (other === undefined) return;
@@ -128,11 +147,12 @@ export async function rememberContent(
   { db }: Database,
   { file, content }: { file: string; content: KnownContent },
 ): Promise<string> {
-  const { print, known } = content;
+  const { print, restaurantId, known } = content;
   const { rows } = await session.run(
     db
       .insertInto("sales.import_file")
       .values({
+        restaurant_id: restaurantId,
         content_hash: print.contentHash,
         byte_count: print.byteCount,
         line_count: print.lineCount,
@@ -144,13 +164,14 @@ export async function rememberContent(
       .compile(),
   );
   if (known !== undefined) return known.source;
-  const source = `file:${rows[0]?.id}`;
-  const isThis = db.updateTable("sales.import_file").set({ source }).where("content_hash", "=", print.contentHash);
-  await session.run(isThis.compile());
+  const id = rows[0]?.id;
+  invariant(id !== undefined, "an insert returns its row");
+  const source = `file:${id}`;
+  await session.run(db.updateTable("sales.import_file").set({ source }).where("id", "=", id).compile());
   return source;
 }
 
 /** Forgets a content that turned out to have no line but its header: any file with this header would be its growth. */
-export async function forgetContent(session: Session, { db }: Database, { print }: KnownContent): Promise<void> {
-  await session.run(db.deleteFrom("sales.import_file").where("content_hash", "=", print.contentHash).compile());
+export async function forgetContent(session: Session, { db }: Database, source: string): Promise<void> {
+  await session.run(db.deleteFrom("sales.import_file").where("source", "=", source).compile());
 }

@@ -1,6 +1,7 @@
 /**
- * Where bad lines go when the rest is recorded: a CSV that keeps each of them as it stood in the file, behind three columns that say
- * which line it was, which column is wrong, and why. Mended by hand, it can be imported with the same options.
+ * Where bad lines go when the rest is recorded: a CSV that keeps each of them as it stood in the file, but for CRLF, behind
+ * three columns that say which line it was, which column is wrong, and why. Mended by hand, it can be imported with the
+ * same options.
  *
  * It is complete and on disk before the good lines are committed: lines that are recorded nowhere must never be lost.
  */
