@@ -218,7 +218,8 @@ CREATE TABLE sales.opening_total (
     source text NOT NULL COLLATE pg_catalog."C",
     recorded_at timestamp with time zone DEFAULT now() NOT NULL,
     xid xid8 DEFAULT pg_current_xact_id() NOT NULL,
-    epoch integer DEFAULT nightwriter.current_epoch() NOT NULL
+    epoch integer DEFAULT nightwriter.current_epoch() NOT NULL,
+    CONSTRAINT opening_total_business_date_check CHECK (((business_date >= '1900-01-01'::date) AND (business_date <= '2199-12-31'::date)))
 );
 
 CREATE TABLE sales.restaurant (
@@ -230,7 +231,7 @@ CREATE TABLE sales.restaurant (
     active boolean DEFAULT true NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     CONSTRAINT restaurant_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
-    CONSTRAINT restaurant_id_check CHECK ((id <> ''::text))
+    CONSTRAINT restaurant_id_check CHECK (((length(id) >= 1) AND (length(id) <= 200)))
 );
 
 CREATE TABLE sales.sale (
@@ -241,7 +242,8 @@ CREATE TABLE sales.sale (
     amount_minor bigint NOT NULL,
     recorded_at timestamp with time zone DEFAULT now() NOT NULL,
     xid xid8 DEFAULT pg_current_xact_id() NOT NULL,
-    epoch integer DEFAULT nightwriter.current_epoch() NOT NULL
+    epoch integer DEFAULT nightwriter.current_epoch() NOT NULL,
+    CONSTRAINT sale_business_date_check CHECK (((business_date >= '1900-01-01'::date) AND (business_date <= '2199-12-31'::date)))
 );
 
 ALTER TABLE ONLY nightwriter.attempt

@@ -68,7 +68,7 @@ describe.each(bothPostgres)("verify on PostgreSQL %s", (server) => {
       await using history = await original.copy();
       await damage(
         history,
-        "insert into nightwriter.epoch (system_identifier) values (-1)",
+        "insert into nightwriter.epoch (epoch, system_identifier) values (2, -1)",
         `update nightwriter.ledger_entry set epoch = 2 where ${entry("r0003", 2)}`,
       );
       expect(await broken(history)).toEqual([

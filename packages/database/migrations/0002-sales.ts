@@ -8,7 +8,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
 const statements = [
   `create schema sales`,
   `create table sales.restaurant (
-    id text collate "C" primary key check (id <> ''),
+    id text collate "C" primary key check (length(id) between 1 and 200),
     name text not null,
     time_zone text not null,
     cutoff time not null default '00:00',
@@ -36,7 +36,7 @@ const statements = [
     'hashes over the header and 1, 2, 4, 8… lines: they tell an older or an edited copy of the file from another file'`,
   `create table sales.sale (
     restaurant_id text collate "C" not null references sales.restaurant,
-    business_date date not null,
+    business_date date not null check (business_date between '1900-01-01' and '2199-12-31'),
     source text collate "C" not null,
     source_line bigint not null,
     amount_minor bigint not null,
@@ -51,7 +51,7 @@ const statements = [
     for each statement execute function nightwriter.refuse_change()`,
   `create table sales.opening_total (
     restaurant_id text collate "C" primary key references sales.restaurant,
-    business_date date not null,
+    business_date date not null check (business_date between '1900-01-01' and '2199-12-31'),
     amount_minor bigint not null,
     source text collate "C" not null,
     recorded_at timestamptz not null default now(),
