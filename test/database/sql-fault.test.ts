@@ -35,6 +35,8 @@ const failures: readonly (readonly [sql: string, expected: object])[] = [
     { code: "weather", sqlstate: "53400" },
   ],
   ["set local statement_timeout = 1; select pg_sleep(60)", { code: "weather", sqlstate: "57014" }],
+  ["set transaction read only; update sales.restaurant set name = ''", { code: "weather", sqlstate: "25006" }],
+  ["select pg_read_file('/nwtest-none')", { code: "weather", sqlstate: "58P01" }],
   ["do $$ begin raise 'away' using errcode = 'connection_failure'; end $$", { code: "weather", sqlstate: "08006" }],
 ];
 
@@ -73,6 +75,16 @@ describe.each(bothPostgres)("sqlFault on PostgreSQL %s", (server) => {
       expect(fault.message, sql).toMatch(/^database: ./);
       expect(sqlFault(fault)).toBe(fault);
     }
+  });
+
+  test("an error of this side's own is a bug, and nothing was lost", async () => {
+    await using test = await testDatabase({ server });
+    const circle: unknown[] = [];
+    circle.push({ circle });
+    const fault = await faultOf(
+      test.database.session(async (session) => session.query("select $1::json", [circle[0]])),
+    );
+    expect(fault).toMatchObject({ code: "bug", sqlstate: undefined, retryable: false });
   });
 
   test("a serialisation failure is weather", async () => {
