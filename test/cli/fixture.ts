@@ -82,7 +82,7 @@ export const soho = `date,amount
 2026-03-14 19:30,-0.50
 2026-03-15 20:00,7.25
 `;
-export const ginza = `Outlet;Sold at;Yen
+const ginza = `Outlet;Sold at;Yen
 Ginza;14.03.2026 21:10;1.200
 `;
 
