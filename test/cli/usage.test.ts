@@ -28,13 +28,15 @@ describe("nightwriter", { timeout: 120_000 }, () => {
     expect(JSON.parse(stdout)).toMatchObject({ error: { code: "config_invalid" } });
   });
 
-  it("says in one line that the database is away, and with --verbose where that was noticed", async () => {
+  it("says in one line that the database is away, and with --verbose or LOG_LEVEL=debug where that was noticed", async () => {
     const settings = { DATABASE_URL: "postgres://night:sesame@127.0.0.1:1/night" };
     const brief = await nightwriter(["status"], settings);
     expect(brief.code).toBe(1);
     expect(brief.stderr).toMatch(/^nightwriter: database: .*127\.0\.0\.1:1.*$/);
     const long = await nightwriter(["status", "--verbose"], settings);
     expect(long.stderr).toContain("connect-database.ts");
+    const debug = await nightwriter(["status"], { ...settings, LOG_LEVEL: "debug" });
+    expect(debug.stderr).toContain("connect-database.ts");
     expect(brief.stderr + long.stderr).not.toContain("sesame");
   });
 

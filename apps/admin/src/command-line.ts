@@ -43,8 +43,18 @@ export async function runCommandLine(args: readonly string[], streams: Streams):
       verbs.find((verb) => options.includes(verb)),
     );
     terminal.note(`nightwriter: ${failure.line}`);
-    if (terminal.verbose && failure.stack !== undefined) terminal.note(failure.stack);
+    if (failure.stack !== undefined && (terminal.verbose || (await isDebugging()))) terminal.note(failure.stack);
     if (terminal.json) printAnswer({ document: failure.document, text: "" });
     return failure.exitCode;
+  }
+}
+
+/** Whether LOG_LEVEL asks for more than usual; settings that are wrong do not. */
+async function isDebugging(): Promise<boolean> {
+  const { loadConfig } = await import("@nightwriter/config");
+  try {
+    return ["debug", "trace"].includes(loadConfig().logLevel);
+  } catch {
+    return false;
   }
 }

@@ -37,3 +37,8 @@ export function openTerminal(streams: Streams, options: { json: boolean; verbose
     },
   };
 }
+
+/** Whether something can be drawn and drawn anew there: some pseudo-terminals are none columns wide. */
+export function canRedraw({ isTTY, columns = 0 }: Stream): boolean {
+  return isTTY === true && columns > 0;
+}

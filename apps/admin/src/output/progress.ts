@@ -4,7 +4,7 @@
  */
 import { type Clock, systemClock } from "@nightwriter/core";
 import { createLogUpdate } from "log-update";
-import type { Terminal } from "../terminal.ts";
+import { canRedraw, type Terminal } from "../terminal.ts";
 import { formatCount, formatDuration, formatRate } from "./format.ts";
 import { rateMeter } from "./rate-meter.ts";
 
@@ -29,7 +29,7 @@ export interface Progress {
 export function startProgress(terminal: Terminal, { label, clock = systemClock }: ProgressOptions): Progress {
   const { stderr } = terminal;
   const rate = rateMeter();
-  const bar = stderr.isTTY === true ? createLogUpdate(stderr) : undefined;
+  const bar = canRedraw(stderr) ? createLogUpdate(stderr) : undefined;
   const everyMs = bar === undefined ? LINE_EVERY_MS : REDRAW_EVERY_MS;
   let shownAtMs = clock.monotonicMs() - (bar === undefined ? 0 : everyMs);
   let last: ProgressState | undefined;

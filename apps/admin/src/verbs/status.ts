@@ -10,7 +10,7 @@ import { isInOrder, isOverdue, statusDocument } from "../nights/status-document.
 import { statusTable } from "../nights/status-table.ts";
 import { sum } from "../nights/wait-for-runs.ts";
 import { startProgress } from "../output/progress.ts";
-import type { Terminal } from "../terminal.ts";
+import { canRedraw, type Terminal } from "../terminal.ts";
 
 const REFRESH_EVERY_MS = 1_000;
 
@@ -41,7 +41,7 @@ export async function showStatus(terminal: Terminal, { date, job, limit, watch }
 /** Refreshes a table on a terminal, and elsewhere prints a line every now and then, until nothing is due. */
 async function watchRuns(terminal: Terminal, look: () => Promise<RunStatus[]>): Promise<RunStatus[]> {
   using interrupt = watchInterrupt();
-  const table = terminal.stderr.isTTY === true ? createLogUpdate(terminal.stderr) : undefined;
+  const table = canRedraw(terminal.stderr) ? createLogUpdate(terminal.stderr) : undefined;
   const progress = table === undefined ? startProgress(terminal, { label: "items settled" }) : undefined;
   for (;;) {
     const statuses = await look();
