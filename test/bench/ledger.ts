@@ -77,9 +77,10 @@ export interface SalesOptions {
  * restaurant lie scattered over the pages of the night. Foreign keys are not checked, which takes most of the time.
  */
 export async function addSales({ database }: Ledger, businessDate: string, options: SalesOptions): Promise<void> {
-  const { salesPerKey, slice = { from: 0, to: 1 } } = options;
+  const { salesPerKey, slice } = options;
   // The same number as placeOf has.
-  const place = "('x' || substr(md5('slice' || restaurant.id), 1, 8))::bit(32)::bigint / 4294967296.0";
+  const place = "('x' || substr(md5('slice' || id), 1, 8))::bit(32)::bigint / 4294967296.0";
+  const wanted = slice === undefined ? "true" : `${place} >= ${slice.from} and ${place} < ${slice.to}`;
   await database.session(async (session) => {
     await session.query("set session_replication_role = replica");
     try {
@@ -87,12 +88,12 @@ export async function addSales({ database }: Ledger, businessDate: string, optio
         `insert into sales.sale (restaurant_id, business_date, source, source_line, amount_minor, epoch)
         select id, $1::date, 'till', line, 100 + (hash & 4095), (select nightwriter.current_epoch())
         from (
-          select restaurant.id, line, hashtext(restaurant.id || line) as hash
-          from sales.restaurant, generate_series(1, $2::integer) as line
-          where ${place} >= $3::float8 and ${place} < $4::float8
+          select wanted.id, line, hashtext(wanted.id || line) as hash
+          from (select id from sales.restaurant where ${wanted} offset 0) as wanted,
+            generate_series(1, $2::integer) as line
         ) as sold
         order by hash`,
-        [businessDate, salesPerKey, slice.from, slice.to],
+        [businessDate, salesPerKey],
       );
     } finally {
       await session.query("reset session_replication_role");

@@ -10,7 +10,7 @@ import { type Figure, isReached } from "./figure.ts";
 import { assertRoom, describeMachine } from "./machine.ts";
 import { type Options, parseOptions, usage } from "./options.ts";
 import { startProgress } from "./progress.ts";
-import { type Report, reportJson, reportTable } from "./report.ts";
+import { type Report, reportJson, reportTable, spreadText } from "./report.ts";
 import { growthRow } from "./rows/growth.ts";
 import { guardedWriteRow } from "./rows/guarded-write.ts";
 import { nightRow } from "./rows/night.ts";
@@ -31,7 +31,11 @@ async function bench({ scale, pairCount, rows: wanted }: Options): Promise<Repor
   const progress = startProgress({ seconds, write: say });
   await using stage = await openStage({ scale, pairCount, progress });
   const figures: Figure[] = [];
-  for (const row of wanted) figures.push(...(await row.measure(stage)));
+  for (const row of wanted) {
+    const measured = await row.measure(stage);
+    for (const figure of measured) say(`${figure.name}: ${spreadText(figure)}`);
+    figures.push(...measured);
+  }
   const durationMs = Math.round(performance.now() - startMs);
   return { machine: { ...machine, ...stage.versions }, scale, startedAt, durationMs, figures };
 }

@@ -3,6 +3,7 @@ import { setTimeout } from "node:timers/promises";
 import { Fault, invariant } from "@nightwriter/core";
 import { connectQueues, type PartitionQueue, type Queues } from "@nightwriter/queue";
 import { enqueueDue } from "@nightwriter/run";
+import type { GuardedProcess } from "@nightwriter/services";
 import type { Ledger, Night } from "./ledger.ts";
 
 export interface NightQueues extends AsyncDisposable {
@@ -14,11 +15,13 @@ export interface NightQueues extends AsyncDisposable {
   enqueue(night: Night): Promise<number>;
   /** Hands out nothing from now on. */
   pause(): Promise<void>;
-  /** Hands out what waits, and resolves when all of it is completed, with the seconds that it took. */
-  consumed(): Promise<number>;
+  /** Hands out what waits, and resolves when `consumer` has completed all of it, with the seconds that it took. Throws if it ends before. */
+  consumed(consumer: GuardedProcess): Promise<number>;
   /** Forgets every job. */
   clear(): Promise<void>;
 }
+
+type ForEach = <Result>(work: (queue: PartitionQueue) => Promise<Result>) => Promise<Result[]>;
 
 const pollMs = 100;
 const patienceMs = 240_000;
@@ -28,8 +31,7 @@ export async function openNightQueues(ledger: Ledger, url: string, prefix: strin
   const { database, job } = ledger;
   const name = job.definition.name;
   const partitions = Array.from({ length: job.partitionCount }, (_, partition) => queues.partition(name, partition));
-  const each = async <Result>(work: (queue: PartitionQueue) => Promise<Result>): Promise<Result[]> =>
-    Promise.all(partitions.map(work));
+  const each: ForEach = async (work) => Promise.all(partitions.map(work));
   return {
     url,
     prefix,
@@ -37,10 +39,10 @@ export async function openNightQueues(ledger: Ledger, url: string, prefix: strin
     enqueue: ({ runId }) =>
       enqueueDue({ database, job, queues: { partition: (number) => queues.partition(name, number) } }, { id: runId }),
     pause: async () => void (await each(({ bullQueue }) => bullQueue.pause())),
-    consumed: async () => {
+    consumed: async (consumer) => {
       const startedAt = Date.now();
       await each(({ bullQueue }) => bullQueue.resume());
-      await empty(each);
+      await empty(each, consumer);
       const ends = await each(lastFinishedAt);
       return (Math.max(...ends) - startedAt) / 1_000;
     },
@@ -49,15 +51,17 @@ export async function openNightQueues(ledger: Ledger, url: string, prefix: strin
   };
 }
 
-async function empty(each: (work: (queue: PartitionQueue) => Promise<boolean>) => Promise<boolean[]>): Promise<void> {
+async function empty(each: ForEach, consumer: GuardedProcess): Promise<void> {
   const untilMs = performance.now() + patienceMs;
   const isEmpty = async (queue: PartitionQueue): Promise<boolean> => {
     const { waiting, delayed, active } = await queue.counts();
     return waiting + delayed + active === 0;
   };
   while (!(await each(isEmpty)).every(Boolean)) {
-    if (performance.now() > untilMs) {
-      throw new Fault("queue_not_consumed", `queue: work is left after ${patienceMs / 1_000} s; a consumer hangs`);
+    const late = performance.now() > untilMs;
+    if (late || consumer.exit() !== undefined) {
+      const why = late ? `after ${patienceMs / 1_000} s` : "and its consumer has ended";
+      throw new Fault("queue_not_consumed", `queue: work is left ${why}; it said\n${consumer.tail().join("\n")}`);
     }
     await setTimeout(pollMs);
   }

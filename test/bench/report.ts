@@ -24,7 +24,7 @@ export function reportJson({ figures, ...rest }: Report): string {
 /** A Markdown table whose columns stand under each other in a terminal too. */
 export function reportTable({ figures, machine, scale, startedAt }: Report): string {
   const rows = [
-    ["what", "ours", "measured by", "median", "spread", "must reach", ""],
+    ["what", "ours", "measured by", "median (least – greatest)", "must reach", ""],
     ...figures.map((figure) => rowOf(figure, scale)),
   ];
   const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
@@ -45,19 +45,23 @@ export function reportTable({ figures, machine, scale, startedAt }: Report): str
 
 function rowOf(figure: Figure, scale: Scale): string[] {
   const { what, unit, valueUnit, bound, pairs } = figure;
-  const { median, min, max } = spreadOf(pairs.map(({ value }) => value));
-  const value = (number: number): string => [number.toFixed(valueUnit === "" ? 2 : 0), valueUnit].join(" ").trimEnd();
   const side = (numbers: readonly number[]): string =>
     unit === "" ? "" : `${Math.round(spreadOf(numbers).median).toLocaleString("en")} ${unit}`;
   return [
     what,
     side(pairs.map(({ ours }) => ours)),
     side(pairs.map(({ theirs }) => theirs)),
-    value(median),
-    `${value(min)} – ${value(max)}`,
+    spreadText(figure),
     boundText(bound, valueUnit),
     scale.name === "small" ? "" : isReached(figure) ? "reached" : "MISSED",
   ];
+}
+
+/** `0.66 (0.61 – 0.70)`: the median, the least and the greatest. */
+export function spreadText({ pairs, valueUnit }: Figure): string {
+  const text = (number: number): string => number.toFixed(valueUnit === "" ? 2 : 0);
+  const { median, min, max } = spreadOf(pairs.map(({ value }) => value));
+  return `${[text(median), valueUnit].join(" ").trimEnd()} (${text(min)} – ${text(max)})`;
 }
 
 function boundText(bound: Bound, unit: string): string {

@@ -29,7 +29,7 @@ export const scales: Readonly<Record<Scale["name"], Scale>> = {
     verifiedDays: 50,
     diskGib: 20,
     effort: 1,
-    limitMinutes: 45,
+    limitMinutes: 60,
   },
   // Seconds of work: proves that every row runs. Its figures say nothing, and no bound is held against them.
   small: {

@@ -27,12 +27,7 @@ const workers = queues.map(
       removeOnFail: { age: 14 * 24 * 3_600, count: 5_000 },
     }),
 );
-for (const worker of workers) {
-  worker.on("error", (error) => {
-    console.error(error);
-    process.exit(1);
-  });
-}
+for (const worker of workers) worker.on("error", (error) => console.error(error));
 await Promise.all(workers.map((worker) => worker.waitUntilReady()));
 process.once("SIGTERM", () => process.exit(0));
 console.log("bare worker ready");

@@ -30,7 +30,7 @@ export const nightRow: Row = {
 
       async function worked(): Promise<number> {
         await using worker = await startWorker(queues, ordinary.url);
-        const seconds = await queues.consumed();
+        const seconds = await queues.consumed(worker);
         peaks.push(await peakMemoryMb(worker));
         return night.itemCount / seconds;
       }
@@ -41,8 +41,8 @@ export const nightRow: Row = {
     return [speed, ...memoryFigure(peaks.slice(1))];
 
     async function consumedBare(count: number): Promise<number> {
-      await using _worker = await startBareWorker(bareQueues);
-      return count / (await bareQueues.consumed());
+      await using worker = await startBareWorker(bareQueues);
+      return count / (await bareQueues.consumed(worker));
     }
   },
 };
