@@ -101,19 +101,19 @@ describe("a crash of the database", () => {
 
   test("trap: hands a transaction id out again, so a snapshot kept in the client lies about what it has seen", async () => {
     const item = await opened(planned);
-    const kept = await opened(async ({ session }) =>
-      session(async ({ query }) => {
-        await query("begin");
-        const [lost] = await query<{ xid: string; snapshot: string }>(
+    const kept = await opened(async (database) =>
+      database.session(async (session) => {
+        await session.query("begin");
+        const [lost] = await session.query<{ xid: string; snapshot: string }>(
           "select pg_current_xact_id()::text as xid, pg_current_snapshot()::text as snapshot",
         );
         await crash();
         return lost;
       }),
     );
-    const late = await firstAfterCrash(async ({ session }) =>
-      session(async ({ query }) =>
-        query<{ xid: string }>(
+    const late = await firstAfterCrash(async (database) =>
+      database.session(async (session) =>
+        session.query<{ xid: string }>(
           `insert into sales.sale (restaurant_id, business_date, source, source_line, amount_minor)
            values ($1, $2, 'late', 1, 5) returning xid::text`,
           [item.key, date],
@@ -124,10 +124,11 @@ describe("a crash of the database", () => {
     await opened(async (database, job) => {
       const [term] = await readTerms(database, job);
       invariant(term !== undefined && kept !== undefined, "the job has one partition");
-      const { sql: text, bind } = guardedWrite(database.db, job);
+      const shipped = guardedWrite(database.db, job);
+      const text = shipped.sql;
       expect(text.match(/pg_current_snapshot\(\)/g)).toHaveLength(1);
       const wrong = text.replace("pg_current_snapshot()", `'${kept.snapshot}'::pg_snapshot`);
-      const { parameters } = bind({
+      const { parameters } = shipped.bind({
         runIds: [item.runId],
         keys: [item.key],
         businessDates: [date],
@@ -165,14 +166,14 @@ describe("a crash of the database", () => {
 
 /** Runs a write and takes it back; says what the entry added, and whether its stored snapshot has seen the late sale. */
 async function sees(database: Database, text: string, parameters: readonly unknown[]): Promise<object | undefined> {
-  return database.session(async ({ query }) => {
-    await query("begin");
-    await query(text, parameters);
-    const [row] = await query<object>(
+  return database.session(async (session) => {
+    await session.query("begin");
+    await session.query(text, parameters);
+    const [row] = await session.query<object>(
       `select e.delta_minor, pg_visible_in_snapshot(s.xid, e.source_snapshot) as late_is_visible
        from nightwriter.ledger_entry e, sales.sale s where s.source = 'late'`,
     );
-    await query("rollback");
+    await session.query("rollback");
     return row;
   });
 }

@@ -55,7 +55,7 @@ describe("importSales of a million lines", () => {
 
   it("takes less than 300 MB, and 50,000 lines a second or a quarter of a bare COPY's speed", async () => {
     await using imported = await testDatabase();
-    const script = join(import.meta.dirname, "measured-import.ts");
+    const script = join(import.meta.dirname, "programs", "measured-import.ts");
     const { stdout } = await execa(process.execPath, [script, imported.url, paths.csv]);
     const measured = JSON.parse(stdout) as Measured;
     expect(measured.lines).toBe(LINES);

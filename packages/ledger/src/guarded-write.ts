@@ -69,8 +69,8 @@ export function guardedWrite(db: QueryCreator<Schema>, job: Job): Statement<Guar
         .where("partition", "=", partition)
         .where("fencing_token", "=", fencingToken)
         .where("nonce", "=", parameter<string>("nonce", "uuid"))
-        .where(({ exists }) =>
-          exists(
+        .where((eb) =>
+          eb.exists(
             cte
               .selectFrom("nightwriter.job")
               .select("id")
