@@ -2,7 +2,7 @@
 
 import { startPostgres, startRedis } from "@nightwriter/services";
 
+process.once("SIGUSR2", () => process.exit(0));
 const [postgres, redis] = await Promise.all([startPostgres({ settings: { fsync: "off" } }), startRedis()]);
 const pids = [postgres.pid, redis.pid];
 console.log(JSON.stringify({ msg: "started", pids, folders: [postgres.dataDir, redis.dir] }));
-process.once("SIGUSR2", () => process.exit(0));
