@@ -8,7 +8,7 @@ import type { BareWorkerOptions } from "./programs/bare-worker.ts";
 
 const root = resolve(import.meta.dirname, "../..");
 /** The default of WORKER_CONCURRENCY, said for both. */
-const concurrency = 300;
+const concurrency = 200;
 const startMs = 60_000;
 
 /** Starts the worker as it is started in production, and returns when it consumes. */

@@ -76,7 +76,7 @@ export const settings: { readonly [Field in keyof Config]: Setting<Config[Field]
       "Queue jobs in flight per partition and worker. Below `BATCH_SIZE`, batches cannot fill. A PostgreSQL queue: 16 at most.",
     min: 1,
     max: 2_000,
-    defaultText: "300",
+    defaultText: "200",
   }),
   batchSize: integer({
     variable: "BATCH_SIZE",
