@@ -92,13 +92,16 @@ async function settle<Result>(
   meanwhile: () => Promise<Result>,
 ): Promise<[RunStatus, Result]> {
   const { installation } = stage;
-  await enqueueDue({ ...installation, queues: await installation.queues() }, run);
+  const queues = await installation.queues();
   const progress = startProgress(terminal, { label: "items settled" });
   const onLook = (statuses: readonly RunStatus[]): void => {
     for (const { total, due } of statuses) progress.update(total - due, total);
   };
   try {
-    const waiting = waitForRuns(installation, [run], { signal, note: terminal.note, onLook });
+    // What happens meanwhile begins with the first item: fast workers are far on when the last one is enqueued.
+    const waiting = enqueueDue({ ...installation, queues }, run).then(async () =>
+      waitForRuns(installation, [run], { signal, note: terminal.note, onLook }),
+    );
     const [[status], result] = await Promise.all([waiting, meanwhile()]);
     invariant(status !== undefined, "a run that was waited for has a status");
     return [status, result];
