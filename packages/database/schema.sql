@@ -106,6 +106,16 @@ CREATE TABLE nightwriter.key_total (
 )
 WITH (fillfactor='70');
 
+CREATE TABLE nightwriter.lease (
+    name text NOT NULL COLLATE pg_catalog."C",
+    holder text NOT NULL,
+    nonce uuid NOT NULL,
+    expires_at timestamp with time zone NOT NULL
+)
+WITH (fillfactor='50');
+
+COMMENT ON TABLE nightwriter.lease IS 'a store of leases like any other: it saves work and proves nothing. By the clock of this server alone';
+
 CREATE TABLE nightwriter.ledger_entry (
     job_id integer NOT NULL,
     run_id bigint NOT NULL,
@@ -140,8 +150,11 @@ CREATE TABLE nightwriter.partition_term (
     nonce uuid DEFAULT gen_random_uuid() NOT NULL,
     holder text NOT NULL,
     since timestamp with time zone DEFAULT now() NOT NULL,
+    sealed_at timestamp with time zone,
     CONSTRAINT partition_term_partition_check CHECK ((partition >= 0))
 );
+
+COMMENT ON COLUMN nightwriter.partition_term.sealed_at IS 'when its holder ended the term in good order, all of its writes answered; null while it lasts, and if the holder vanished';
 
 CREATE TABLE nightwriter.run (
     id bigint NOT NULL,
@@ -183,6 +196,20 @@ CREATE TABLE nightwriter.run_item (
     generation integer DEFAULT 0 NOT NULL,
     CONSTRAINT run_item_status_check CHECK ((status = ANY (ARRAY['due'::text, 'parked'::text, 'cancelled'::text])))
 );
+
+CREATE TABLE nightwriter.worker (
+    name text NOT NULL COLLATE pg_catalog."C",
+    host text NOT NULL,
+    pid integer NOT NULL,
+    started_at timestamp with time zone DEFAULT now() NOT NULL,
+    seen_at timestamp with time zone DEFAULT now() NOT NULL,
+    left_at timestamp with time zone,
+    refused_writes bigint DEFAULT 0 NOT NULL,
+    last_entries jsonb DEFAULT '{}'::jsonb NOT NULL
+)
+WITH (fillfactor='50');
+
+COMMENT ON COLUMN nightwriter.worker.last_entries IS 'job name and partition ("restaurant-totals/7") to when this worker last applied an entry there';
 
 CREATE TABLE sales.import_file (
     id bigint NOT NULL,
@@ -261,6 +288,9 @@ ALTER TABLE ONLY nightwriter.job
 ALTER TABLE ONLY nightwriter.key_total
     ADD CONSTRAINT key_total_pkey PRIMARY KEY (job_id, key);
 
+ALTER TABLE ONLY nightwriter.lease
+    ADD CONSTRAINT lease_pkey PRIMARY KEY (name);
+
 ALTER TABLE ONLY nightwriter.ledger_entry
     ADD CONSTRAINT ledger_entry_item UNIQUE (job_id, key, business_date, run_id);
 
@@ -281,6 +311,9 @@ ALTER TABLE ONLY nightwriter.run_item
 
 ALTER TABLE ONLY nightwriter.run
     ADD CONSTRAINT run_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY nightwriter.worker
+    ADD CONSTRAINT worker_pkey PRIMARY KEY (name);
 
 ALTER TABLE ONLY sales.import_file
     ADD CONSTRAINT import_file_pkey PRIMARY KEY (id);

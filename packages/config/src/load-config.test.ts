@@ -20,7 +20,9 @@ describe("loadConfig", () => {
       databaseUrl: url,
       queueUrl: url,
       queuePrefix: "nightwriter",
-      leaseUrl: "none",
+      leaseUrl: url,
+      leaseMs: 10_000,
+      leaseMarginMs: 1_000,
       logLevel: "info",
       batchSize: 200,
       dashboardHost: "127.0.0.1",
@@ -81,6 +83,28 @@ describe("loadConfig", () => {
     expect(fault.message).toContain(
       "QUERY_TIMEOUT_MS=10000: the process would give up before the server does; set it above STATEMENT_TIMEOUT_MS",
     );
+  });
+
+  it("keeps leases in the queue's Redis, and in DATABASE_URL when the queue is in Postgres", () => {
+    expect(loadConfig({ DATABASE_URL: url, QUEUE_URL: "redis://cache" }).leaseUrl).toBe("redis://cache");
+    expect(loadConfig({ DATABASE_URL: url, QUEUE_URL: "postgres://db/queue" }).leaseUrl).toBe(url);
+  });
+
+  it.each(["none", "redis+sentinel://:pw@a:26379,b:26379/primary", "etcd://a:2379,b:2379"])(
+    "accepts leases at %s",
+    (LEASE_URL) => {
+      expect(loadConfig({ DATABASE_URL: url, LEASE_URL }).leaseUrl).toBe(LEASE_URL);
+    },
+  );
+
+  it("refuses leases at a store that it does not know, without showing the password", () => {
+    const { message } = faultOf({ DATABASE_URL: url, LEASE_URL: "consul://night:secret@host" });
+    expect(message).toContain(`LEASE_URL="consul://night:***@host": not accepted; set it to none, or a URL like`);
+  });
+
+  it("refuses a margin that leaves no time to renew", () => {
+    const { message } = faultOf({ DATABASE_URL: url, LEASE_MS: "3000", LEASE_MARGIN_MS: "1000" });
+    expect(message).toContain("LEASE_MARGIN_MS=1000: a lease could end before it is renewed; set it below a third");
   });
 
   it.each(["redis://cache:6379/1", "rediss://u:p@cache", "postgresql://db/queue"])(

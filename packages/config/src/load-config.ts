@@ -24,11 +24,15 @@ export function loadConfig(env: Environment = process.env): Config {
     readSetting(settings[field], env, { complaints, fallback });
 
   const databaseUrl = read("databaseUrl");
+  const queueUrl = read("queueUrl", databaseUrl);
+  const leaseMs = read("leaseMs");
   const config: Config = {
     databaseUrl,
-    queueUrl: read("queueUrl", databaseUrl),
+    queueUrl,
     queuePrefix: read("queuePrefix"),
-    leaseUrl: read("leaseUrl"),
+    leaseUrl: read("leaseUrl", isRedis(queueUrl) ? queueUrl : databaseUrl),
+    leaseMs,
+    leaseMarginMs: read("leaseMarginMs", leaseMs / 10),
     logLevel: read("logLevel"),
     logFormat: read("logFormat", process.stderr.isTTY ? "pretty" : "json"),
     workerName: read("workerName", `${hostname()}-${process.pid}`),
@@ -74,14 +78,29 @@ function readSetting<Value>(
   return parsed.data as Value;
 }
 
-/** What each setting allows and the two of them do not. */
-function contradictions({ queryTimeoutMs, statementTimeoutMs }: Config): Complaint[] {
-  if (!(queryTimeoutMs <= statementTimeoutMs)) return [];
-  const variable = settings.queryTimeoutMs.variable;
-  const remedy = `set it above ${settings.statementTimeoutMs.variable}, which is ${statementTimeoutMs}`;
-  return [
-    { variable, line: `${variable}=${queryTimeoutMs}: the process would give up before the server does; ${remedy}` },
-  ];
+/** What each setting allows and two of them together do not. */
+function contradictions({ queryTimeoutMs, statementTimeoutMs, leaseMarginMs, leaseMs }: Config): Complaint[] {
+  const complaints: Complaint[] = [];
+  if (queryTimeoutMs <= statementTimeoutMs) {
+    const variable = settings.queryTimeoutMs.variable;
+    const remedy = `set it above ${settings.statementTimeoutMs.variable}, which is ${statementTimeoutMs}`;
+    const line = `${variable}=${queryTimeoutMs}: the process would give up before the server does; ${remedy}`;
+    complaints.push({ variable, line });
+  }
+  if (leaseMarginMs >= leaseMs / 3) {
+    const variable = settings.leaseMarginMs.variable;
+    const remedy = `set it below a third of ${settings.leaseMs.variable}, which is ${leaseMs}`;
+    complaints.push({
+      variable,
+      line: `${variable}=${leaseMarginMs}: a lease could end before it is renewed; ${remedy}`,
+    });
+  }
+  return complaints;
+}
+
+/** Undefined where the setting was wrong, whatever its type says: see readSetting. */
+function isRedis(queueUrl: string | undefined): boolean {
+  return /^rediss?:/.test(queueUrl ?? "");
 }
 
 /** A value for a person. What can hold a password is shown without it, and not at all when it cannot be taken apart. */

@@ -2,6 +2,7 @@
  * Every environment variable that Nightwriter reads, in the order in which people look for them. The README's table,
  * `--help` and the checks at start all come from this list; a variable that is not in it is not read.
  */
+import { z } from "zod";
 import { integer, milliseconds, oneOf, type Setting, text, url } from "./setting.ts";
 
 /** The configuration of a process, checked. Milliseconds and sizes are within the ranges that the settings name. */
@@ -9,7 +10,10 @@ export interface Config {
   readonly databaseUrl: string;
   readonly queueUrl: string;
   readonly queuePrefix: string;
-  readonly leaseUrl: "none";
+  /** A URL, or "none". */
+  readonly leaseUrl: string;
+  readonly leaseMs: number;
+  readonly leaseMarginMs: number;
   readonly logLevel: "trace" | "debug" | "info" | "warn" | "error" | "fatal" | "silent";
   readonly logFormat: "json" | "pretty";
   readonly workerName: string;
@@ -27,6 +31,19 @@ export interface Config {
   readonly dashboardHost: string;
   readonly dashboardPort: number;
 }
+
+/** What can keep leases. A Redis by its sentinels, a cluster, a majority of several: each a scheme of its own. */
+const leaseSchemes = [
+  "redis:",
+  "rediss:",
+  "redis+sentinel:",
+  "redis+cluster:",
+  "redis+redlock:",
+  "postgres:",
+  "postgresql:",
+  "etcd:",
+  "zookeeper:",
+];
 
 /** One setting per field of {@link Config}. */
 export const settings: { readonly [Field in keyof Config]: Setting<Config[Field]> } = {
@@ -48,11 +65,30 @@ export const settings: { readonly [Field in keyof Config]: Setting<Config[Field]
     accepts: "1 to 40 of a-z, 0-9 and _, beginning with a letter",
     defaultText: "nightwriter",
   }),
-  leaseUrl: oneOf(["none"], {
+  leaseUrl: {
     variable: "LEASE_URL",
     description:
-      "Where partitions' leases live. `none`: every worker consumes every partition; totals are right all the same.",
-    defaultText: "none",
+      "Where leases live; several hosts are separated by commas. `none`: every worker consumes every partition; totals are right all the same.",
+    accepts: `none, or a URL like redis://host:6379 (${leaseSchemes.join(", ")})`,
+    schema: z
+      .string()
+      .refine((text) => text === "none" || leaseSchemes.some((scheme) => text.startsWith(`${scheme}//`))),
+    secret: true,
+    defaultNote: "`QUEUE_URL` if that is Redis, else `DATABASE_URL`",
+  },
+  leaseMs: milliseconds({
+    variable: "LEASE_MS",
+    description:
+      "The length of a lease. After a crash, work waits so long; a worker's statements must end sooner, so its timeouts are cut to fit.",
+    min: 1_000,
+    max: 600_000,
+    defaultText: "10000",
+  }),
+  leaseMarginMs: milliseconds({
+    variable: "LEASE_MARGIN_MS",
+    description: "How long before its end a holder stops to trust its lease. Below a third of `LEASE_MS`.",
+    max: 200_000,
+    defaultNote: "a tenth of `LEASE_MS`",
   }),
   logLevel: oneOf(["trace", "debug", "info", "warn", "error", "fatal", "silent"], {
     variable: "LOG_LEVEL",

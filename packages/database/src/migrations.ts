@@ -2,6 +2,7 @@
 import type { Migration } from "kysely/migration";
 import * as engine from "../migrations/0001-engine.ts";
 import * as sales from "../migrations/0002-sales.ts";
+import * as fleet from "../migrations/0003-fleet.ts";
 
 export type Migrations = Readonly<Record<string, Migration>>;
 
@@ -9,4 +10,5 @@ export type Migrations = Readonly<Record<string, Migration>>;
 export const migrations: Migrations = {
   "0001-engine": engine,
   "0002-sales": sales,
+  "0003-fleet": fleet,
 };

@@ -36,6 +36,27 @@ export interface PartitionTermTable {
   nonce: Generated<string>;
   holder: string;
   since: Generated<Date>;
+  /** When its holder ended the term in good order; null while it lasts, and if the holder vanished. */
+  sealed_at: Date | null;
+}
+
+export interface LeaseTable {
+  name: string;
+  holder: string;
+  nonce: string;
+  expires_at: Date;
+}
+
+export interface WorkerTable {
+  name: string;
+  host: string;
+  pid: number;
+  started_at: Generated<Date>;
+  seen_at: Generated<Date>;
+  left_at: Date | null;
+  refused_writes: GeneratedBigint;
+  /** "job/partition" to an ISO instant. */
+  last_entries: ColumnType<Record<string, string>, string | undefined, string>;
 }
 
 export interface RunTable {
@@ -153,6 +174,8 @@ export interface Schema {
   "nightwriter.epoch": EpochTable;
   "nightwriter.job": JobTable;
   "nightwriter.partition_term": PartitionTermTable;
+  "nightwriter.lease": LeaseTable;
+  "nightwriter.worker": WorkerTable;
   "nightwriter.run": RunTable;
   "nightwriter.run_item": RunItemTable;
   "nightwriter.key_total": KeyTotalTable;
