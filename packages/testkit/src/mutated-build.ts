@@ -2,7 +2,7 @@
 
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { appliedMessage, type Mutation } from "./mutating-loader.ts";
+import { appliedMessage, loadMutated, type Mutation } from "./mutating-loader.ts";
 import type { App } from "./spawn-app.ts";
 
 export type { Mutation } from "./mutating-loader.ts";
@@ -30,8 +30,8 @@ export interface MutatedBuild {
 export function mutatedBuild(...mutations: readonly Mutation[]): MutatedBuild {
   const loader = pathToFileURL(resolve(import.meta.dirname, "mutating-loader.ts")).href;
   const preload = `
-    import { loadMutated } from ${JSON.stringify(loader)};
-    loadMutated(${JSON.stringify(ROOT)}, ${JSON.stringify(mutations)});`;
+    import { ${loadMutated.name} } from ${JSON.stringify(loader)};
+    ${loadMutated.name}(${JSON.stringify(ROOT)}, ${JSON.stringify(mutations)});`;
   const encoded = Buffer.from(preload).toString("base64");
   return {
     environment: { NODE_OPTIONS: `--import=data:text/javascript;base64,${encoded}` },
