@@ -1,4 +1,4 @@
-/** Installs a Debian package for its programs alone: no service is started, none is left enabled, no cluster is made. */
+/** Installs Debian packages for their programs alone: no service is started, none is left enabled, no cluster is made. */
 
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
@@ -17,17 +17,25 @@ const NO_MAIN_CLUSTER = {
   mode: 0o644,
 };
 
-export async function installDebianPackage(name: string): Promise<void> {
+export interface DebianPackages {
+  readonly names: readonly string[];
+  /** The service that comes with them, if one does. */
+  readonly service?: string;
+}
+
+export async function installDebianPackages({ names, service }: DebianPackages): Promise<void> {
   const made = [await placeFile(POLICY), await placeFile(NO_MAIN_CLUSTER)];
   try {
     await aptGet(["update"]);
-    await aptGet(["install", "--yes", "--no-install-recommends", name]);
+    await aptGet(["install", "--yes", "--no-install-recommends", ...names]);
   } finally {
     // Both files are for this one install: what the owner of the machine installs later shall behave as ever.
     for (const path of made) if (path !== undefined) await rm(path, { force: true });
   }
-  // Where there is no systemd there is nothing to disable, and where the package has no unit neither.
-  await execa("systemctl", ["disable", "--now", name], { reject: false });
+  if (service === undefined) return;
+  // Disabling writes links and needs no systemd that runs, in a container say; `--now` would, and then do neither.
+  await execa("systemctl", ["disable", service], { reject: false });
+  await execa("systemctl", ["stop", service], { reject: false });
 }
 
 /** Makes the file unless there is one; its path if it was made here. */

@@ -3,11 +3,11 @@
 import { access, constants } from "node:fs/promises";
 import { dirname } from "node:path";
 import { execa } from "execa";
-import { installDebianPackage } from "./debian-package.ts";
+import { type DebianPackages, installDebianPackages } from "./debian-package.ts";
 import { ServicesFault } from "./fault.ts";
 
 /** A server that tests need and npm does not have. */
-export type SystemServer = "postgres-15" | "redis";
+export type SystemServer = "postgres-15" | "redis" | "etcd" | "zookeeper";
 
 const POSTGRES_15_FOLDERS = [
   "/usr/lib/postgresql/15/bin",
@@ -16,14 +16,30 @@ const POSTGRES_15_FOLDERS = [
   "/usr/local/opt/postgresql@15/bin",
 ];
 
-const DEBIAN_PACKAGE: Readonly<Record<SystemServer, string>> = {
-  "postgres-15": "postgresql-15",
-  redis: "redis-server",
+const ZOOKEEPER_JAR = "/usr/share/java/zookeeper.jar";
+
+const DEBIAN_PACKAGES: Readonly<Record<SystemServer, DebianPackages>> = {
+  // Its service is that of all clusters on the machine, and ours makes none.
+  "postgres-15": { names: ["postgresql-15"] },
+  redis: { names: ["redis-server"], service: "redis-server" },
+  etcd: { names: ["etcd-server"], service: "etcd" },
+  // Not zookeeperd: the server is a jar, and its library brings that without a user, a service, or a desktop for Java.
+  zookeeper: { names: ["libzookeeper-java", "default-jre-headless"] },
+};
+
+const HINTS: Readonly<Record<SystemServer, string>> = {
+  "postgres-15":
+    "PostgreSQL 15: no programs found; install them (apt-get install postgresql-15 on Debian 12, brew install postgresql@15)",
+  redis:
+    "redis-server: not found on PATH; install redis-server or valkey-server (apt-get install redis-server, brew install redis)",
+  etcd: "etcd: not found on PATH; install it (apt-get install etcd-server, brew install etcd)",
+  zookeeper: `ZooKeeper: no java on PATH or no ${ZOOKEEPER_JAR}; install both (apt-get install libzookeeper-java default-jre-headless)`,
 };
 
 /**
- * Returns where the server's programs are: for `redis` the path of `redis-server` or `valkey-server`, for `postgres-15`
- * the folder with `postgres` and `initdb`, as {@link startPostgres} takes it in `binDir`.
+ * Returns where the server's programs are: for `redis` the path of `redis-server` or `valkey-server`, for `etcd` of `etcd`,
+ * for `zookeeper` of its jar (there is a `java` then, too), for `postgres-15` the folder with `postgres` and `initdb`, as
+ * {@link startPostgres} takes it in `binDir`.
  *
  * Where there are none, and the system is Debian-like and we are root, installs Debian's package with apt-get, saying so
  * in one line; no server is started or left to start by itself, no cluster is made. Elsewhere throws a
@@ -38,23 +54,31 @@ export async function ensureServer(
   if (process.getuid?.() !== 0 || (await onPath("apt-get")) === undefined) {
     throw new ServicesFault("binaries-missing", hintFor(server), { details: { server } });
   }
-  const name = DEBIAN_PACKAGE[server];
-  say(`${name} is not on this machine: installing Debian's package with apt-get`);
-  await installDebianPackage(name);
+  const packages = DEBIAN_PACKAGES[server];
+  const name = packages.names.join(" and ");
+  say(`${server} is not on this machine: installing Debian's ${name} with apt-get`);
+  await installDebianPackages(packages);
   const installed = await findServer(server);
   if (installed !== undefined) return installed;
-  throw new ServicesFault("install-failed", `package ${name}: installed, yet its programs are not found`);
+  throw new ServicesFault("install-failed", `${name}: installed, yet its programs are not found`);
 }
 
 /** What to install, in one line, for a message. */
 export function hintFor(server: SystemServer): string {
-  return server === "redis"
-    ? "redis-server: not found on PATH; install redis-server or valkey-server (apt-get install redis-server, brew install redis)"
-    : "PostgreSQL 15: no programs found; install them (apt-get install postgresql-15 on Debian 12, brew install postgresql@15)";
+  return HINTS[server];
 }
 
 async function findServer(server: SystemServer): Promise<string | undefined> {
-  return server === "redis" ? findRedis() : findPostgres15();
+  switch (server) {
+    case "postgres-15":
+      return findPostgres15();
+    case "redis":
+      return findRedis();
+    case "etcd":
+      return findEtcd();
+    case "zookeeper":
+      return (await findZookeeper())?.jar;
+  }
 }
 
 /** The Redis server on PATH; undefined if there is none. */
@@ -62,9 +86,22 @@ export async function findRedis(): Promise<string | undefined> {
   return (await onPath("redis-server")) ?? (await onPath("valkey-server"));
 }
 
+/** The etcd server on PATH; undefined if there is none. */
+export async function findEtcd(): Promise<string | undefined> {
+  return onPath("etcd");
+}
+
+/** Debian's ZooKeeper and the Java on PATH; undefined if either is missing. */
+export async function findZookeeper(): Promise<{ readonly java: string; readonly jar: string } | undefined> {
+  const java = await onPath("java");
+  return java !== undefined && (await isThere(ZOOKEEPER_JAR, constants.R_OK))
+    ? { java, jar: ZOOKEEPER_JAR }
+    : undefined;
+}
+
 async function findPostgres15(): Promise<string | undefined> {
   for (const folder of POSTGRES_15_FOLDERS) {
-    if (await isExecutable(`${folder}/postgres`)) return folder;
+    if (await isThere(`${folder}/postgres`, constants.X_OK)) return folder;
   }
   const postgres = await onPath("postgres");
   if (postgres === undefined) return undefined;
@@ -77,8 +114,8 @@ async function onPath(program: string): Promise<string | undefined> {
   return exitCode === 0 ? stdout : undefined;
 }
 
-async function isExecutable(file: string): Promise<boolean> {
-  return access(file, constants.X_OK).then(
+async function isThere(file: string, mode: number): Promise<boolean> {
+  return access(file, mode).then(
     () => true,
     () => false,
   );

@@ -18,7 +18,7 @@ export interface FolderOptions {
   /** The folder that stays; undefined for a temporary one. */
   readonly wanted: string | undefined;
   /** For the name of a temporary one. */
-  readonly server: "postgres" | "redis";
+  readonly server: "postgres" | "redis" | "etcd" | "zookeeper";
   readonly user: ServerUser | undefined;
 }
 

@@ -39,7 +39,7 @@ export async function launchServer(launch: Launch): Promise<Launched> {
     await untilReady(server, launch.isReady);
     if (server.exit() === undefined) return { server, port };
     await server.closed;
-    const isPortTaken = server.tail().some((line) => line.includes("Address already in use"));
+    const isPortTaken = server.tail().some((line) => /address already in use/i.test(line));
     if (isPortTaken && launch.port === undefined && attempt < PORT_TRIES) continue;
     throw new ServicesFault(
       "did-not-start",
