@@ -9,7 +9,8 @@ import type { Terminal } from "./terminal.ts";
 /** Runs the work of a verb with its terminal, and keeps its answer for the end. */
 export type Perform = (work: (terminal: Terminal) => Promise<Answer>) => Promise<void>;
 
-export interface CommandDefinition {
+/** What the help of a verb is made of. */
+interface CommandWords {
   /** The verb. */
   readonly name: string;
   /** One line for the list of all verbs. */
@@ -24,6 +25,14 @@ export interface CommandDefinition {
   readonly notInOrder?: string;
   /** A last paragraph of the verb's help. */
   readonly more?: () => Promise<string>;
+}
+
+export interface CommandDefinition extends CommandWords {
   /** Adds arguments, options and the action. `--json` and `--verbose` are there already. */
   define(command: Command, perform: Perform): void;
+}
+
+/** A verb that means nothing alone: `lease plan`. */
+export interface CommandGroup extends CommandWords {
+  readonly subverbs: readonly CommandDefinition[];
 }

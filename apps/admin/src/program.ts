@@ -1,7 +1,7 @@
 /** All verbs as one commander program. */
 import { Command, Help, type HelpConfiguration } from "@commander-js/extra-typings";
 import manifest from "../package.json" with { type: "json" };
-import type { CommandDefinition, Perform } from "./command.ts";
+import type { CommandDefinition, CommandGroup, Perform } from "./command.ts";
 import { commands } from "./commands/index.ts";
 import type { Streams } from "./terminal.ts";
 
@@ -49,25 +49,31 @@ lists the settings.`;
 export const verbs: readonly string[] = commands.map(({ name }) => name);
 
 type Verb = {
-  readonly definition: CommandDefinition;
+  readonly definition: CommandDefinition | CommandGroup;
   readonly perform: Perform;
   readonly more: string | undefined;
 };
 
-function addCommand(program: Command, { definition, perform, more }: Verb): void {
-  const command = program
+function addCommand(parent: Command, { definition, perform, more }: Verb): void {
+  const command = parent
     .command(definition.name)
     .summary(definition.summary)
     .description(definition.description.replaceAll("\n", " "))
     .helpGroup(definition.group)
     .helpOption("-h, --help", "print this help")
-    .option("--json", "print one JSON document on stdout; amounts are minor units, as strings")
-    .option("--verbose", "log more, and show where a fault happened")
     .addHelpText("after", `\n${helpAfter(definition, more)}`);
+  if ("subverbs" in definition) {
+    command.helpCommand(false);
+    for (const subverb of definition.subverbs) addCommand(command, { definition: subverb, perform, more: undefined });
+    return;
+  }
+  command
+    .option("--json", "print one JSON document on stdout; amounts are minor units, as strings")
+    .option("--verbose", "log more, and show where a fault happened");
   definition.define(command, perform);
 }
 
-function helpAfter({ examples, notInOrder }: CommandDefinition, more: string | undefined): string {
+function helpAfter({ examples, notInOrder }: Verb["definition"], more: string | undefined): string {
   const lines = ["Examples:", ...examples.map((example) => `  nightwriter ${example}`), "", exitCodesText(notInOrder)];
   return more === undefined ? lines.join("\n") : [...lines, "", more].join("\n");
 }

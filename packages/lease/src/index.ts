@@ -1,4 +1,6 @@
 export type { Lease, LeaseKeeper } from "./lease-keeper.ts";
+export { type LeaseFacts, type LeaseLengths, type LeasePlan, planLease } from "./lease-plan.ts";
+export { measureRuns, type RunHistory, type RunHistoryOptions } from "./lease-plan-history.ts";
 export {
   type LeaseClaim,
   LeaseFault,

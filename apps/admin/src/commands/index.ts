@@ -1,8 +1,9 @@
-import type { CommandDefinition } from "../command.ts";
+import type { CommandDefinition, CommandGroup } from "../command.ts";
 import { dashboard } from "./dashboard.ts";
 import { demo } from "./demo.ts";
 import { dev } from "./dev.ts";
 import { importCommand } from "./import.ts";
+import { lease } from "./lease.ts";
 import { migrate } from "./migrate.ts";
 import { open } from "./open.ts";
 import { rerun } from "./rerun.ts";
@@ -15,7 +16,7 @@ import { verify } from "./verify.ts";
 import { worker } from "./worker.ts";
 
 /** Every verb, in the order in which the help lists them. */
-export const commands: readonly CommandDefinition[] = [
+export const commands: readonly (CommandDefinition | CommandGroup)[] = [
   demo,
   dev,
   test,
@@ -27,6 +28,7 @@ export const commands: readonly CommandDefinition[] = [
   status,
   total,
   verify,
+  lease,
   scheduler,
   worker,
   dashboard,
