@@ -5,7 +5,8 @@ type Restriction = { name: string; message: string };
 /** The doors to the outside, each with the one room that has its key. */
 const environment = door(["process", "node:process"], "process is a global, and only config reads its env");
 const postgres = door(["pg", "pg-copy-streams"], "only database speaks to Postgres");
-const redis = door(["bullmq", "ioredis"], "only queue knows BullMQ and Redis");
+const bullmq = door(["bullmq"], "only queue knows BullMQ");
+const redis = [...bullmq, ...door(["ioredis"], "only queue and lease-redis speak to Redis")];
 // turbo's boundaries are transitive: they must let an edge reach the store through the domain. A direct import is caught here.
 const store = door(["@nightwriter/database"], "an edge imports domain and kernel, not the store");
 
@@ -66,6 +67,10 @@ const config: OxlintConfig = defineConfig({
   overrides: [
     { files: ["packages/database/**"], rules: { "no-restricted-imports": forbid(environment, redis) } },
     { files: ["packages/queue/**"], rules: { "no-restricted-imports": forbid(environment, store) } },
+    {
+      files: ["packages/lease-redis/**"],
+      rules: { "no-restricted-imports": forbid(environment, postgres, bullmq, store) },
+    },
     {
       files: ["packages/{observability,services}/**"],
       rules: { "no-restricted-imports": forbid(environment, postgres, redis, store) },

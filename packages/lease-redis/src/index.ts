@@ -1,0 +1,1 @@
+export { openRedisLeases, type RedisLeasesOptions } from "./redis-leases.ts";
