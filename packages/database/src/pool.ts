@@ -23,6 +23,7 @@ export interface PoolOptions {
   readonly lockTimeoutMs: number;
   /** 0 switches it off. */
   readonly queryTimeoutMs: number;
+  readonly connectTimeoutMs: number;
   readonly logger: Logger;
 }
 
@@ -37,7 +38,7 @@ export function makePool({ queryTimeoutMs, logger, ...options }: PoolOptions): p
     connectionString: options.url,
     application_name: options.applicationName,
     max: options.max,
-    connectionTimeoutMillis: 10_000,
+    connectionTimeoutMillis: options.connectTimeoutMs,
     idleTimeoutMillis: 30_000,
     keepAlive: true,
     statement_timeout: options.statementTimeoutMs,

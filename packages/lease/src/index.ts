@@ -1,4 +1,4 @@
-export type { Lease, LeaseKeeper } from "./lease-keeper.ts";
+export { createLeaseKeeper, type Lease, type LeaseKeeper, type LeaseKeeperOptions } from "./lease-keeper.ts";
 export { type LeaseFacts, type LeaseLengths, type LeasePlan, planLease } from "./lease-plan.ts";
 export { measureRuns, type RunHistory, type RunHistoryOptions } from "./lease-plan-history.ts";
 export {
@@ -9,3 +9,4 @@ export {
   type LeaseSight,
   type LeaseStore,
 } from "./lease-store.ts";
+export { openPostgresLeases, type PostgresLeasesOptions } from "./postgres-leases.ts";
