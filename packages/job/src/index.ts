@@ -1,2 +1,2 @@
 export type { JobDefinition, KeyRow, Relation, Source, SourceRow, StampedSourceRow } from "./job-definition.ts";
-export { assertQueryVersion, type Job, type JobFaultCode, registerJob } from "./job-store.ts";
+export { assertQueryVersion, getPartitionCount, type Job, type JobFaultCode, registerJob } from "./job-store.ts";

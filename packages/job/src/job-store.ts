@@ -8,7 +8,7 @@ import type { JobDefinition } from "./job-definition.ts";
 export interface Job {
   readonly id: number;
   readonly definition: JobDefinition;
-  /** The stored count, which may differ from the definition's. */
+  /** The stored count when the job was registered, which may differ from the definition's: {@link getPartitionCount} asks again. */
   readonly partitionCount: number;
   /** Business dates up to this one, included, are never planned again. Undefined: none is closed. */
   readonly closedThrough: Temporal.PlainDate | undefined;
@@ -69,6 +69,20 @@ export async function registerJob({ db }: Database, definition: JobDefinition): 
     };
   } catch (error) {
     throw error instanceof Fault ? error : sqlFault(error);
+  }
+}
+
+/** The job's partition count now: it changes between nights, while processes run. Throws SqlFault. */
+export async function getPartitionCount({ db }: Database, job: Pick<Job, "id">): Promise<number> {
+  try {
+    const row = await db
+      .selectFrom("nightwriter.job")
+      .select("partition_count")
+      .where("id", "=", job.id)
+      .executeTakeFirstOrThrow();
+    return row.partition_count;
+  } catch (error) {
+    throw sqlFault(error);
   }
 }
 

@@ -6,6 +6,7 @@ export { finishRuns } from "./finish-runs.ts";
 export type { ItemQueue, ItemQueues, QueueCounts, QueueItem, QueueItemState } from "./item-queue.ts";
 export { lockPlanning, planningLock } from "./planning.ts";
 export { type Reconciled, reconcile } from "./reconcile.ts";
+export { type ResizedPartitions, resizePartitions } from "./resize-partitions.ts";
 export type { Run } from "./run.ts";
 export { RunFault, type RunFaultCode } from "./run-fault.ts";
 export { type ParkedItem, type RunStatus, runStatus, type StatusFilter } from "./run-status.ts";

@@ -2,13 +2,19 @@ import { Fault } from "@nightwriter/core";
 
 /**
  * - `business_date_closed`: the date is behind `closed_through`; corrections of it need an operator's approval.
+ * - `items_in_flight`: items are due, so partitions cannot be resized now.
  * - `key_unknown`: a request names keys that the job does not have.
  * - `night_missing`: a re-run of a night that was never planned.
  * - `request_differs`: the request id was used before, for something else.
  */
-export type RunFaultCode = "business_date_closed" | "key_unknown" | "night_missing" | "request_differs";
+export type RunFaultCode =
+  | "business_date_closed"
+  | "items_in_flight"
+  | "key_unknown"
+  | "night_missing"
+  | "request_differs";
 
-/** What was asked for cannot be planned. Nothing was changed. */
+/** What was asked for cannot be planned, or not now. Nothing was changed. */
 export class RunFault extends Fault<RunFaultCode> {
   override readonly name = "RunFault";
 }
