@@ -12,7 +12,7 @@ export interface Term {
 }
 
 /**
- * The current term of each partition of the job, in partition order, whoever holds it. A worker without leases writes
+ * The current term of each partition that the job has now, in partition order, whoever holds it. A worker without leases writes
  * under these and never raises them. Throws SqlFault.
  */
 export async function readTerms({ db }: Database, job: Job): Promise<Term[]> {
@@ -21,7 +21,9 @@ export async function readTerms({ db }: Database, job: Job): Promise<Term[]> {
       .selectFrom("nightwriter.partition_term")
       .select(["partition", "fencing_token", "nonce"])
       .where("job_id", "=", job.id)
-      .where("partition", "<", job.partitionCount)
+      .where("partition", "<", (eb) =>
+        eb.selectFrom("nightwriter.job").select("partition_count").where("id", "=", job.id),
+      )
       .orderBy("partition")
       .execute();
     return rows.map((row) => ({ partition: row.partition, fencingToken: row.fencing_token, nonce: row.nonce }));

@@ -34,7 +34,8 @@ export interface ResizedPartitions {
 
 /**
  * Afterwards the job has `partitionCount` partitions (1 to 1024), each with a term that nobody holds and whose token is
- * larger than any before; every write under an older term is refused. Waits for planners and for writes under way.
+ * larger than any before; every write under an older term is refused, also in partitions that are no more. Waits for planners
+ * and for writes under way.
  *
  * Throws RunFault `items_in_flight` when items are due, SqlFault when a planner takes too long; nothing was changed then.
  * Processes that know the old count go on with it until they look again; queue jobs of applied items may be left in
@@ -100,13 +101,15 @@ async function raiseAllTerms({ db, job }: Planning, partitionCount: number): Pro
     .where("id", "=", job.id)
     .returning("fencing_token")
     .executeTakeFirstOrThrow();
-  // Terms beyond a smaller count stay, and are raised as well: their holders must be refused, and be told by which token.
+  await db
+    .deleteFrom("nightwriter.partition_term")
+    .where("job_id", "=", job.id)
+    .where("partition", ">=", partitionCount)
+    .execute();
   await sql`
     insert into nightwriter.partition_term (job_id, partition, fencing_token, holder)
     select ${job.id}::integer, partition, ${fencing_token}::bigint, 'nobody'
-    from generate_series(0, greatest(${partitionCount}::integer - 1, (
-      select max(partition) from nightwriter.partition_term where job_id = ${job.id}::integer
-    ))) as partition
+    from generate_series(0, ${partitionCount}::integer - 1) as partition
     on conflict (job_id, partition) do update set
       fencing_token = excluded.fencing_token, nonce = gen_random_uuid(), holder = excluded.holder,
       since = clock_timestamp(), sealed_at = null`.execute(db);
