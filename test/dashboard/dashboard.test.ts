@@ -3,6 +3,7 @@ import { type IncomingMessage, request } from "node:http";
 import { registerJob } from "@nightwriter/job";
 import { connectQueues } from "@nightwriter/queue";
 import { restaurantTotals } from "@nightwriter/restaurant-totals";
+import { resizePartitions } from "@nightwriter/run";
 import { type App, bothQueues, spawnApp, testDatabase, testQueue } from "@nightwriter/testkit";
 import { describe, expect, test } from "vitest";
 
@@ -65,6 +66,26 @@ describe.each(bothQueues)("the dashboard of a queue in %s", (store) => {
     const jobPath = `/api/queues/${name}/${encodeURIComponent(seventh?.jobs[0]?.id ?? "")}`;
     expect((await dashboard.get(jobPath)).status).toBe(200);
     expect((await dashboard.get("/api/redis/stats")).status).toBe(200);
+  });
+
+  test("shows the partitions that there are now, after their number was changed", async () => {
+    await using kept = await testDatabase();
+    await using queue = await testQueue(store);
+    const job = await registerJob(kept.database, restaurantTotals);
+    await using dashboard = await startDashboard({
+      DATABASE_URL: kept.url,
+      QUEUE_URL: queue.url,
+      QUEUE_PREFIX: queue.prefix,
+    });
+    const shown = async (): Promise<number> => {
+      const { queues } = (await (await dashboard.get("/api/queues")).json()) as { queues: unknown[] };
+      return queues.length;
+    };
+    expect(await shown()).toBe(16);
+    for (const count of [20, 8]) {
+      await resizePartitions(kept.database, job, count);
+      await expect.poll(shown, { timeout: 20_000, interval: 100 }).toBe(count);
+    }
   });
 
   test("changes nothing, whoever asks", async () => {

@@ -8,7 +8,7 @@ import type { FastifyPluginCallback } from "fastify";
 
 export interface Board {
   readonly plugin: FastifyPluginCallback;
-  /** Shows the queues of jobs that were registered since the last time. Throws SqlFault. */
+  /** Shows the queues of the partitions that there are now, and no others. Throws SqlFault. */
   refresh(): Promise<void>;
 }
 
@@ -24,9 +24,17 @@ export function createBoard(database: Database, queues: Queues): Board {
   return {
     plugin: serverAdapter.registerPlugin(),
     async refresh() {
-      for (const queue of await partitionQueues(database, queues)) {
-        if (!shown.has(queue.name)) board.addQueue(adapterOf(queue));
-        shown.add(queue.name);
+      const there = new Map((await partitionQueues(database, queues)).map((queue) => [queue.name, queue]));
+      for (const [name, queue] of there) {
+        if (!shown.has(name)) board.addQueue(adapterOf(queue));
+        shown.add(name);
+      }
+      for (const name of shown
+        .keys()
+        .filter((each) => !there.has(each))
+        .toArray()) {
+        board.removeQueue(name);
+        shown.delete(name);
       }
     },
   };
