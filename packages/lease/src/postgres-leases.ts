@@ -47,13 +47,15 @@ export async function openPostgresLeases(options: PostgresLeasesOptions): Promis
   }
 }
 
-/** A connection and a statement on it together answer or fail within a third of a lease; the server gives up before we do. */
+/**
+ * A connection, for which the server must start a process, and a statement on it answer or fail within a third of a lease
+ * together. The server gives up before we do.
+ */
 function limits(ttlMs: number): Partial<DatabaseOptions> {
-  const answerMs = Math.floor(ttlMs / 7);
   const workMs = Math.floor(ttlMs / 8);
   return {
-    connectTimeoutMs: answerMs,
-    queryTimeoutMs: answerMs,
+    connectTimeoutMs: Math.floor(ttlMs / 6),
+    queryTimeoutMs: Math.floor(ttlMs / 7),
     statementTimeoutMs: workMs,
     lockTimeoutMs: workMs,
   };
