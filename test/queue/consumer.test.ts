@@ -41,6 +41,23 @@ describe.each(bothQueues)("a consumer on %s", (store) => {
     await consumer.stop();
   });
 
+  test("is at work before it has fetched all that it may have in flight, and has that many soon", async () => {
+    await using open = await openQueues(store);
+    const queue = open.queues.partition(job, 0);
+    await queue.enqueue(itemsOf(300));
+    const [fetched, held] = [Promise.withResolvers<number>(), Promise.withResolvers<void>()];
+    const { handle, delivery } = hands(async () => {
+      fetched.resolve((await queue.counts()).active);
+      await held.promise;
+    });
+    const consumer = open.queues.startConsumer({ job, partition: 0, concurrency: 200, handle });
+    expect(await fetched.promise).toBeLessThan(100);
+    await delivery(store === "redis" ? 200 : 16);
+    held.resolve();
+    await delivery(300);
+    await consumer.stop();
+  });
+
   test("delivers again what threw, counting the attempts", async () => {
     await using open = await openQueues(store);
     const { handle, delivery, deliveries } = hands((_item, { attempt }) => {

@@ -6,7 +6,14 @@ import type { Logger } from "@nightwriter/core";
 import { DelayedError, type IQueueBackend, type Job, type JobProgress, UnrecoverableError, Worker } from "bullmq";
 import { type QueueItem, readQueueItem } from "./queue-item.ts";
 import { queueName } from "./queue-name.ts";
-import { keepFailed, lockDurationMs, maxStalledCount, stalledIntervalMs, storeAwayPauseMs } from "./queue-policy.ts";
+import {
+  firstFetched,
+  keepFailed,
+  lockDurationMs,
+  maxStalledCount,
+  stalledIntervalMs,
+  storeAwayPauseMs,
+} from "./queue-policy.ts";
 import { bullOptions, type QueueStore } from "./queue-store.ts";
 
 /** What a handler may answer instead of nothing: put the job back and deliver it again later. Uses up no attempt. */
@@ -104,10 +111,19 @@ class PartitionWorker extends Worker<unknown, null, string, IQueueBackend, JobPr
   }
 }
 
+/**
+ * BullMQ hands over nothing before it has fetched as many jobs as it may have in flight, one round trip each. So a consumer
+ * begins with a few, and may have one more with each that it hands over: the first are at work while the others come.
+ */
 function makeWorker(store: QueueStore, name: string, options: OpenConsumerOptions): PartitionWorker {
-  return new PartitionWorker(
+  const concurrency = Math.min(options.concurrency, store.concurrencyAtMost);
+  const handle: ConsumerOptions["handle"] = async (item, context) => {
+    if (worker.concurrency < concurrency) worker.concurrency += 1;
+    return options.handle(item, context);
+  };
+  const worker = new PartitionWorker(
     name,
-    processorOf(options.handle),
+    processorOf(handle),
     {
       ...bullOptions(store),
       lockDuration: lockDurationMs,
@@ -115,12 +131,13 @@ function makeWorker(store: QueueStore, name: string, options: OpenConsumerOption
       maxStalledCount,
       runRetryDelay: storeAwayPauseMs,
       name: options.workerName,
-      concurrency: Math.min(options.concurrency, store.concurrencyAtMost),
+      concurrency: Math.min(concurrency, firstFetched),
       removeOnComplete: store.keepCompleted,
       removeOnFail: keepFailed,
     },
     store.backend,
   );
+  return worker;
 }
 
 /** BullMQ makes a signal only for a processor that declares three parameters. */

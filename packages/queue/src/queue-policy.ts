@@ -28,6 +28,9 @@ export const maxStalledCount = 100;
 /** What a failed job leaves behind: enough to look at, per partition, and not for ever. */
 export const keepFailed: KeepJobs = { age: 14 * 24 * 3_600, count: 5_000 };
 
+/** How many jobs a consumer fetches before it hands over the first: enough for a statement that is worth its commit. */
+export const firstFetched = 50;
+
 /** Events are for nobody but a curious operator (Bull Board reads states): a short stream saves memory. */
 export const keptEvents = 1_000;
 
