@@ -44,6 +44,15 @@ describe.each(bothPostgres)("applyItems on PostgreSQL %s", (server) => {
     expect(await attempts(night)).toMatchObject([{ key: "r0001", outcome: "duplicate" }]);
   });
 
+  test("returns duplicate, and parks nothing, when what came since can no longer be added up", async () => {
+    await using night = await openNight(server);
+    const items = await plan(night, { request: "a" });
+    await apply(night, items);
+    const largest = { restaurant: "r0001", businessDate: date, amountMinor: 9_223_372_036_854_775_807n };
+    await recordSales(night.test.db, [largest, largest]);
+    expect(await apply(night, items)).toEqual([{ outcome: "duplicate" }]);
+  });
+
   test("returns fenced when the partition's token is above mine, below mine, or mine with another nonce", async () => {
     await using night = await openNight(server);
     const items = await plan(night, { request: "a" });

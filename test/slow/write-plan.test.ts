@@ -138,9 +138,9 @@ describe("the plan of the guarded write at 1,000,000 keys", () => {
 
   test("trap: not exists over the run's own entries reads all of them for each batch, the lookups none", async () => {
     const wrong = replacedOnce(
-      /left join lateral \(select "it"\."version_after".*?"job_id" = (\$\d+).*?limit (\$\d+)\) as "entry" on true where "entry"\."version_after" is null/,
-      `where $2::int = 1 and not exists (select from nightwriter.ledger_entry it where it.job_id = $1 and it.run_id = 2
-        and it.key = item.key and it.business_date = item.business_date)`,
+      /as "source" on true where not entered\.is_applied/,
+      `as "source" on true where not exists (select from nightwriter.ledger_entry it where it.job_id = 1 and it.run_id = 2
+        and it.key = lck.key and it.business_date = lck.business_date)`,
     );
     await night.database.session(async (session) => {
       await session.query("create index on nightwriter.ledger_entry (run_id)");

@@ -11,9 +11,10 @@
  *   seen   the runs' revisions in the snapshot
  *   live   the same rows locked, in id order, if not cancelled and their revision is the one seen: cancel, park and
  *          pause bump it, so after such a verb returns nothing of it is applied any more.
- *   base   the keys' versions in the snapshot, without items that have an entry and keys that are paused
+ *   base   the keys' versions in the snapshot, without items that are not due and keys that are paused
  *   lck    the same rows locked, in key order, so that two batches cannot deadlock
- *   delta  source sums minus entry sums, in the snapshot
+ *   delta  source sums minus entry sums, in the snapshot, without items that have an entry: nothing is summed for these,
+ *          so that data which came since cannot break the batch of a second delivery
  *   upd    moves a total only where row, lock and base agree on the version, and the row's token is not above mine
  *   ent    a plain insert: a duplicate that the snapshot could not see breaks the whole statement instead of being
  *          swallowed, so no entry is ever committed without its total, nor a total without its entry
@@ -122,21 +123,7 @@ export function guardedWrite(db: QueryCreator<Schema>, job: Job): Statement<Guar
               .as("plain"),
           (join) => join.onTrue(),
         )
-        .leftJoinLateral(
-          (eb) =>
-            eb
-              .selectFrom("nightwriter.ledger_entry as it")
-              .select("it.version_after")
-              .where("it.job_id", "=", job.id)
-              .whereRef("it.key", "=", "item.key")
-              .whereRef("it.business_date", "=", "item.business_date")
-              .whereRef("it.run_id", "=", "item.run_id")
-              .limit(1)
-              .as("entry"),
-          (join) => join.onTrue(),
-        )
         .select(["item.run_id", "item.key", "item.business_date", "plain.version"])
-        .where("entry.version_after", "is", null)
         .orderBy("item.key"),
     )
     .with("lck", (cte) =>
@@ -164,6 +151,20 @@ export function guardedWrite(db: QueryCreator<Schema>, job: Job): Statement<Guar
         .innerJoinLateral(
           (eb) =>
             eb
+              .selectFrom("nightwriter.ledger_entry as it")
+              .select((each) => [
+                total(each.ref("it.delta_minor")).as("minor"),
+                sql<boolean>`coalesce(bool_or(it.run_id = lck.run_id), false)`.as("is_applied"),
+              ])
+              .where("it.job_id", "=", job.id)
+              .whereRef("it.key", "=", "lck.key")
+              .whereRef("it.business_date", "=", "lck.business_date")
+              .as("entered"),
+          (join) => join.onTrue(),
+        )
+        .innerJoinLateral(
+          (eb) =>
+            eb
               .selectFrom(job.definition.source.rows(db).as("it"))
               .select((each) => [
                 total(each.ref("it.amount_minor")).as("minor"),
@@ -171,20 +172,11 @@ export function guardedWrite(db: QueryCreator<Schema>, job: Job): Statement<Guar
               ])
               .whereRef("it.key", "=", "lck.key")
               .whereRef("it.business_date", "=", "lck.business_date")
+              .where(sql<boolean>`not entered.is_applied`)
               .as("source"),
           (join) => join.onTrue(),
         )
-        .innerJoinLateral(
-          (eb) =>
-            eb
-              .selectFrom("nightwriter.ledger_entry as it")
-              .select((each) => total(each.ref("it.delta_minor")).as("minor"))
-              .where("it.job_id", "=", job.id)
-              .whereRef("it.key", "=", "lck.key")
-              .whereRef("it.business_date", "=", "lck.business_date")
-              .as("entered"),
-          (join) => join.onTrue(),
-        )
+        .where(sql<boolean>`not entered.is_applied`)
         .selectAll("lck")
         .select((eb) => [
           eb("source.minor", "-", eb.ref("entered.minor")).as("delta_minor"),
