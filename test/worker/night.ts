@@ -35,6 +35,7 @@ export interface NightOptions {
 }
 
 export interface Night extends AsyncDisposable {
+  readonly databaseUrl: string;
   readonly database: Database;
   readonly db: Database["db"];
   /** The queues, in the order of their partitions. */
@@ -44,7 +45,7 @@ export interface Night extends AsyncDisposable {
   readonly keys: readonly string[];
   /** Puts these items, by default all that are due, into the queue: `generations` jobs for each. */
   enqueue(options?: { readonly keys?: readonly string[]; readonly generations?: number }): Promise<void>;
-  /** Starts a worker and waits until it consumes. */
+  /** Starts a worker, without leases unless the environment says where they are, and waits until it is ready. */
   startWorker(name: string, environment?: Readonly<Record<string, string>>): Promise<App>;
   /** How many items have their entry. */
   applied(): Promise<number>;
@@ -80,9 +81,15 @@ export async function planNight({
   const partitions = Array.from({ length: job.partitionCount }, (_, partition) =>
     queues.partition(job.definition.name, partition),
   );
-  const environment = { DATABASE_URL: url, QUEUE_URL: queue.url, QUEUE_PREFIX: queue.prefix };
+  const environment = {
+    DATABASE_URL: url,
+    QUEUE_URL: queue.url,
+    QUEUE_PREFIX: queue.prefix,
+    LEASE_URL: "none",
+  };
   const resources = stack.move();
   return {
+    databaseUrl: url,
     database,
     db,
     partitions,

@@ -124,6 +124,19 @@ describe("batcher", () => {
     await expect(batcher.submit({ key: "a", serial: 1 })).rejects.toThrow("batch of 1: 0 answers");
   });
 
+  it("answers what is under way, what waits and what comes later when it is closed, and sends nothing more", async () => {
+    const { batches, apply, answer } = heldApply();
+    const batcher = createBatcher({ size: 1, keyOf, linger, ready: free, apply });
+    const underWay = batcher.submit({ key: "a", serial: 1 });
+    const waiting = batcher.submit({ key: "b", serial: 2 });
+    await vi.waitFor(() => expect(batches).toHaveLength(1));
+    batcher.close(-1);
+    expect(await Promise.all([underWay, waiting, batcher.submit({ key: "c", serial: 3 })])).toEqual([-1, -1, -1]);
+    answer();
+    await new Promise(setImmediate);
+    expect(batches).toEqual([[{ key: "a", serial: 1 }]]);
+  });
+
   it("answers each item once, whatever the interleaving: one batch at a time, one item per key, never over the size", async () => {
     const arrivals = fc.array(
       fc.record({ key: fc.constantFrom("a", "b", "c", "d", "e", "f", "g"), atMost: fc.integer({ min: 1, max: 6 }) }),

@@ -6,7 +6,7 @@
  * much.
  *
  * Invariants
- *   1. Each submitted item is answered exactly once, by the batch that it was in.
+ *   1. Each submitted item is answered exactly once: by the batch that it was in, or when the batcher is closed.
  *   2. No two batches are under way at the same time.
  *   3. A batch holds at most one item per key, and `size` items. A second item of a key waits for a later batch, so
  *      that a second delivery of the same item meets the entry of the first.
@@ -32,6 +32,11 @@ export interface Batcher<Item, Answer> {
    * that spoiled its batch before, by a lock or by its weight, asks for smaller ones.
    */
   submit(item: Item, atMost?: number): Promise<Answer>;
+  /**
+   * Answers everything with this, what waits, what is under way and what will be submitted. A batch that is under way
+   * goes on, and what is answered to it counts for nothing.
+   */
+  close(answer: Answer): void;
 }
 
 interface Waiting<Item, Answer> {
@@ -43,6 +48,8 @@ interface Waiting<Item, Answer> {
 
 export function createBatcher<Item, Answer>(options: BatcherOptions<Item, Answer>): Batcher<Item, Answer> {
   let waiting: Waiting<Item, Answer>[] = [];
+  let underWay: readonly Waiting<Item, Answer>[] = [];
+  let closed: { readonly answer: Answer } | undefined;
   let running = false;
 
   async function run(): Promise<void> {
@@ -50,7 +57,9 @@ export function createBatcher<Item, Answer>(options: BatcherOptions<Item, Answer
     while (waiting.length > 0) {
       if (waiting.length < options.size) await options.linger();
       const done = await options.ready();
-      await send(takeBatch());
+      underWay = takeBatch();
+      if (underWay.length > 0) await send(underWay);
+      underWay = [];
       done();
     }
     running = false;
@@ -75,9 +84,15 @@ export function createBatcher<Item, Answer>(options: BatcherOptions<Item, Answer
   return {
     submit: (item, atMost = options.size) =>
       new Promise((resolve, reject) => {
+        if (closed !== undefined) return resolve(closed.answer);
         waiting.push({ item, atMost, resolve, reject });
         if (!running) void run();
       }),
+    close(answer) {
+      closed = { answer };
+      for (const { resolve } of [...underWay, ...waiting]) resolve(answer);
+      waiting = [];
+    },
   };
 }
 

@@ -9,13 +9,15 @@ import { Fault, type Logger } from "@nightwriter/core";
 import type { Database } from "@nightwriter/database";
 import type { Job } from "@nightwriter/job";
 import { applyItems, type Item, type ItemOutcome } from "@nightwriter/ledger";
+import type { Term } from "@nightwriter/partition";
 import type { Consumer, Postponed, QueueItem, Queues } from "@nightwriter/queue";
 import { pause } from "./backoff.ts";
 import { type Batcher, createBatcher } from "./batcher.ts";
-import { batchLimit, type History, settle, untried } from "./settle.ts";
+import { partitionName } from "./membership.ts";
+import { batchLimit, type History, settle, type Unsent, untried } from "./settle.ts";
 import type { StatementSlots } from "./statement-slots.ts";
 import type { Tally } from "./tally.ts";
-import type { TermReader } from "./term-reader.ts";
+import type { Warrant } from "./warrant.ts";
 import { createWeather, type Weather } from "./weather.ts";
 
 /** What all partitions of a process share. */
@@ -30,7 +32,6 @@ export interface ConsumerContext {
   readonly batchSize: number;
   /** Queue jobs in hand per partition, at most. */
   readonly concurrency: number;
-  readonly stopping: AbortSignal;
   /** Called with what nobody can handle. Does not return to work. */
   readonly crash: (bug: unknown) => void;
 }
@@ -38,8 +39,13 @@ export interface ConsumerContext {
 export interface ConsumedPartition {
   readonly job: Job;
   readonly partition: number;
-  readonly terms: TermReader;
+  readonly warrant: Warrant;
+  /** Aborts when the partition is to be left: what is in hand is settled, what can only be tried again goes back to the queue. */
+  readonly leaving: AbortSignal;
 }
+
+const unsent: Unsent = { outcome: "unsent" };
+const nothing = (): void => undefined;
 
 /**
  * A batch that is not full waits so long. A queue hands out the successors of 200 completed jobs within a few
@@ -47,27 +53,39 @@ export interface ConsumedPartition {
  */
 const lingerMs = 5;
 
-/** Consumes from now on, until the returned consumer is stopped. */
+/** Consumes from now on, until the returned consumer is stopped. When the warrant ends, nothing in hand waits any longer. */
 export function startPartitionConsumer(context: ConsumerContext, consumed: ConsumedPartition): Consumer {
-  const { stopping, batchSize } = context;
-  const weather = createWeather({ pause: async (ms) => pause(ms, stopping), random: Math.random });
-  const batcher: Batcher<Item, ItemOutcome> = createBatcher({
+  const { batchSize, crash } = context;
+  const { warrant, leaving } = consumed;
+  const hurry = AbortSignal.any([leaving, warrant.ended]);
+  const weather = createWeather({ pause: async (ms) => pause(ms, hurry), random: Math.random });
+  const batcher: Batcher<Item, ItemOutcome | Unsent> = createBatcher({
     size: batchSize,
     keyOf: ({ key }) => key,
-    linger: async () => pause(lingerMs, stopping),
+    linger: async () => pause(lingerMs, hurry),
     ready: async () => {
       await weather.calm();
-      return context.slots.acquire();
+      return warrant.ended.aborted ? nothing : context.slots.acquire();
     },
-    apply: (items) => applyBatch(context, { ...consumed, weather }, items),
+    apply: (items) =>
+      applyBatch(context, { ...consumed, weather }, items).catch((bug: unknown) => {
+        // Nobody may wait for the answer any more.
+        crash(bug);
+        throw bug;
+      }),
   });
+  warrant.ended.addEventListener("abort", () => batcher.close(unsent), { once: true });
 
   async function handle(delivered: QueueItem): Promise<Postponed | undefined> {
     const item = { runId: BigInt(delivered.runId), key: delivered.key, businessDate: delivered.businessDate };
     let history: History = untried;
     for (;;) {
       const outcome = await batcher.submit(item, batchLimit(history, batchSize));
-      const settlement = settle(outcome, history, { stopping: stopping.aborted, random: Math.random });
+      const settlement = settle(outcome, history, {
+        leaving: leaving.aborted,
+        ended: warrant.ended.aborted,
+        random: Math.random,
+      });
       switch (settlement.next) {
         case "complete":
           return undefined;
@@ -76,7 +94,7 @@ export function startPartitionConsumer(context: ConsumerContext, consumed: Consu
           return { postponeMs: settlement.afterMs };
         case "again":
           history = settlement.history;
-          await pause(settlement.afterMs, stopping);
+          await pause(settlement.afterMs, hurry);
       }
     }
   }
@@ -87,7 +105,7 @@ export function startPartitionConsumer(context: ConsumerContext, consumed: Consu
     concurrency: context.concurrency,
     handle: (delivered) =>
       handle(delivered).catch((bug: unknown) => {
-        context.crash(bug);
+        crash(bug);
         throw bug;
       }),
   });
@@ -95,14 +113,16 @@ export function startPartitionConsumer(context: ConsumerContext, consumed: Consu
 
 async function applyBatch(
   context: ConsumerContext,
-  { job, partition, terms, weather }: ConsumedPartition & { readonly weather: Weather },
+  consumed: ConsumedPartition & { readonly weather: Weather },
   items: readonly Item[],
-): Promise<readonly ItemOutcome[]> {
+): Promise<readonly (ItemOutcome | Unsent)[]> {
   const { database, worker, logger, tally } = context;
+  const { job, partition, warrant, weather } = consumed;
   const where = { job: job.definition.name, partition };
-  const term = terms.current(partition);
+  const term = warrant.term();
+  if (term === undefined) return items.map(() => unsent);
   const outcomes = await applyItems({ database, job, term, worker, logger }, items);
-  tally.countBatch(outcomes);
+  tally.countBatch(partitionName(consumed), outcomes);
   logger.debug({ ...where, items: items.length }, "batch answered");
   const unknown = outcomes.find((each) => each.outcome === "unknown");
   if (unknown !== undefined) {
@@ -111,16 +131,12 @@ async function applyBatch(
   } else {
     weather.good();
   }
-  if (outcomes.some(({ outcome }) => outcome === "fenced")) await readTermAgain();
+  if (outcomes.some(({ outcome }) => outcome === "fenced")) await askForTerm(term);
   return outcomes;
 
-  async function readTermAgain(): Promise<void> {
-    logger.info(
-      { job: job.definition.name, partition, fencingToken: term.fencingToken },
-      "fenced: reading the term again",
-    );
+  async function askForTerm(refused: Term): Promise<void> {
     try {
-      await terms.readAgain(term);
+      await warrant.refused(refused);
     } catch (error) {
       // Weather: the next write is fenced again, after a pause, and comes here again.
       if (!(error instanceof Fault && error.retryable)) throw error;

@@ -1,9 +1,9 @@
 import { SqlFault, type SqlFaultCode } from "@nightwriter/database";
 import type { ItemOutcome } from "@nightwriter/ledger";
 import { describe, expect, it } from "vitest";
-import { batchLimit, type History, settle, untried } from "./settle.ts";
+import { batchLimit, type History, type SettleOptions, settle, untried } from "./settle.ts";
 
-const middle = { stopping: false, random: (): number => 0.5 };
+const middle: SettleOptions = { leaving: false, ended: false, random: () => 0.5 };
 const unknown = (code: SqlFaultCode): ItemOutcome => ({
   outcome: "unknown",
   fault: new SqlFault(code, new Error("the connection ended")),
@@ -29,7 +29,7 @@ describe("settle", () => {
 
   it("tries a conflict again with jitter: between half of the pause and all of it", () => {
     const pause = (random: number): unknown =>
-      settle({ outcome: "conflict" }, untried, { stopping: false, random: () => random });
+      settle({ outcome: "conflict" }, untried, { ...middle, random: () => random });
     expect(pause(0)).toMatchObject({ next: "again", afterMs: 10 });
     expect(pause(0.999)).toMatchObject({ next: "again", afterMs: expect.closeTo(20, 1) });
   });
@@ -58,15 +58,26 @@ describe("settle", () => {
     expect(history).toEqual({ contentions: 0, setbacks: 1_000 });
   });
 
-  const stopping = { ...middle, stopping: true };
+  const leaving = { ...middle, leaving: true };
+  const ended = { ...middle, ended: true };
   it.each<ItemOutcome>([{ outcome: "conflict" }, { outcome: "fenced", storedToken: 2n }, unknown("lost")])(
-    "puts an item that is $outcome back into the queue when the process was asked to stop",
+    "puts an item that is $outcome back into the queue when the partition is to be left",
     (outcome) => {
-      expect(settle(outcome, untried, stopping)).toEqual({ next: "postpone", afterMs: 1_500 });
+      expect(settle(outcome, untried, leaving)).toEqual({ next: "postpone", afterMs: 1_500 });
     },
   );
-  it("completes the queue job of an applied item when the process was asked to stop", () => {
-    expect(settle({ outcome: "duplicate" }, untried, stopping)).toEqual({ next: "complete" });
+  it.each<ItemOutcome>([{ outcome: "conflict" }, { outcome: "fenced", storedToken: 2n }, unknown("weather")])(
+    "hands an item that is $outcome back within a second when the right to write has ended",
+    (outcome) => {
+      expect(settle(outcome, untried, ended)).toEqual({ next: "postpone", afterMs: 500 });
+      expect(settle(outcome, untried, { ...ended, leaving: true })).toEqual({ next: "postpone", afterMs: 500 });
+    },
+  );
+  it("hands back an item for which nothing was sent", () => {
+    expect(settle({ outcome: "unsent" }, untried, ended)).toEqual({ next: "postpone", afterMs: 500 });
+  });
+  it("completes the queue job of an applied item when the partition is to be left", () => {
+    expect(settle({ outcome: "duplicate" }, untried, leaving)).toEqual({ next: "complete" });
   });
 });
 

@@ -8,6 +8,8 @@
  * Everything else is tried again, and no try uses up one of the queue's attempts:
  *   - contention (fenced, conflict) is over in milliseconds, or it is somebody else's turn: the job goes back;
  *   - weather lasts as long as it lasts. The item stays in hand, since every other worker has the same weather.
+ *
+ * Once the partition is not this process's any more, whatever would be tried again goes back to the queue at once.
  */
 import type { ItemOutcome } from "@nightwriter/ledger";
 import { type Backoff, backoffMs } from "./backoff.ts";
@@ -21,6 +23,11 @@ export interface History {
 
 export const untried: History = { contentions: 0, setbacks: 0 };
 
+/** Nothing was sent for the item: the right to write to its partition had ended. */
+export interface Unsent {
+  readonly outcome: "unsent";
+}
+
 export type Settlement =
   | { readonly next: "complete" }
   /** Keep the queue job in hand and submit the item again. */
@@ -31,23 +38,30 @@ export type Settlement =
 const contention: Backoff = { firstMs: 20, limitMs: 500 };
 const contentionLimit = 8;
 const postponement: Backoff = { firstMs: 2_000, limitMs: 2_000 };
+/** Spread a little, so that the next holder does not get them all in one moment. */
+const handBackMs = 1_000;
 
 const complete: Settlement = { next: "complete" };
 
 export interface SettleOptions {
-  /** Whether the process was asked to stop: what would be tried again goes back to the queue then. */
-  readonly stopping: boolean;
+  /** Whether the partition is to be left: what would be tried again goes back to the queue then. */
+  readonly leaving: boolean;
+  /** Whether the right to write to it has ended: the same, and sooner. */
+  readonly ended: boolean;
   /** In [0, 1). */
   readonly random: () => number;
 }
 
 /** What is to be done with the queue job of an item whose history ends with this outcome. */
-export function settle(outcome: ItemOutcome, history: History, { stopping, random }: SettleOptions): Settlement {
+export function settle(outcome: ItemOutcome | Unsent, history: History, options: SettleOptions): Settlement {
+  const { leaving, ended, random } = options;
   const settlement = settleRunning(outcome, history, random);
-  return stopping && settlement.next === "again" ? postpone(random) : settlement;
+  if (settlement.next !== "again") return settlement;
+  if (ended) return handBack(random);
+  return leaving ? postpone(random) : settlement;
 }
 
-function settleRunning(outcome: ItemOutcome, history: History, random: () => number): Settlement {
+function settleRunning(outcome: ItemOutcome | Unsent, history: History, random: () => number): Settlement {
   switch (outcome.outcome) {
     case "applied":
     case "duplicate":
@@ -55,10 +69,12 @@ function settleRunning(outcome: ItemOutcome, history: History, random: () => num
     case "parked":
       return complete;
     case "fenced":
-      // The term was read again by now. If that did not help, it is contention like any other.
+      // Without leases the term was read again by now. If that did not help, it is contention like any other.
       return history.contentions === 0 ? again(0, contended(history)) : settleContention(history, random);
     case "conflict":
       return settleContention(history, random);
+    case "unsent":
+      return handBack(random);
     case "unknown":
       // The partition itself waits for better weather before it sends its next batch.
       return again(0, outcome.fault.code === "weather" ? setBack(history) : history);
@@ -87,6 +103,10 @@ function again(afterMs: number, history: History): Settlement {
 
 function postpone(random: () => number): Settlement {
   return { next: "postpone", afterMs: Math.round(backoffMs(postponement, 1, random)) };
+}
+
+function handBack(random: () => number): Settlement {
+  return { next: "postpone", afterMs: Math.round(handBackMs * random()) };
 }
 
 const contended = (history: History): History => ({ ...history, contentions: history.contentions + 1 });

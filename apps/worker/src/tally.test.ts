@@ -9,8 +9,8 @@ describe("tally", () => {
     const conflict: ItemOutcome = { outcome: "conflict" };
     const duplicate: ItemOutcome = { outcome: "duplicate" };
 
-    tally.countBatch([duplicate, duplicate, conflict]);
-    tally.countBatch([duplicate]);
+    tally.countBatch("totals/1", [duplicate, duplicate, conflict]);
+    tally.countBatch("totals/1", [duplicate]);
     nowMs += 2_000;
     expect(tally.lap()).toEqual({
       seconds: 2,
@@ -30,5 +30,33 @@ describe("tally", () => {
       counts: { postponed: 1 },
     });
     expect(tally.counters).toMatchObject({ duplicate: 3, conflict: 1, batches: 2, postponed: 1 });
+  });
+
+  it("counts a statement as refused once, however many of its items were fenced", () => {
+    const tally = createTally({ now: () => Temporal.Instant.fromEpochMilliseconds(0), monotonicMs: () => 0 });
+    const fenced: ItemOutcome = { outcome: "fenced", storedToken: 2n };
+    tally.countBatch("totals/1", [fenced, fenced, { outcome: "duplicate" }]);
+    tally.countBatch("totals/1", [{ outcome: "duplicate" }]);
+    expect(tally.counters).toMatchObject({ batches: 2, refusedWrites: 1, fenced: 2 });
+  });
+
+  it("knows when each partition had its last entry", () => {
+    let nowMs = 5_000;
+    const tally = createTally({ now: () => Temporal.Instant.fromEpochMilliseconds(0), monotonicMs: () => nowMs });
+    const applied: ItemOutcome = {
+      outcome: "applied",
+      deltaMinor: 1n,
+      sourceCount: 1n,
+      totalAfter: 1n,
+      versionAfter: 1n,
+    };
+    tally.countBatch("totals/1", [applied]);
+    nowMs += 100;
+    tally.countBatch("totals/1", [{ outcome: "duplicate" }]);
+    tally.countBatch("totals/2", [applied, { outcome: "duplicate" }]);
+    expect([...tally.entryTimes]).toEqual([
+      ["totals/1", 5_000],
+      ["totals/2", 5_100],
+    ]);
   });
 });

@@ -10,6 +10,8 @@ type Outcomes = Record<ItemOutcome["outcome"], number>;
 export interface Counters extends Outcomes {
   /** Guarded statements, each with those it took to say why an item was not applied. */
   batches: number;
+  /** Those among them that were refused, whole or in part, because their term was over: `fenced` counts their items. */
+  refusedWrites: number;
   /** Queue jobs that went back to the queue to be delivered again. */
   postponed: number;
 }
@@ -26,23 +28,30 @@ export interface Lap {
 
 export interface Tally {
   readonly counters: Readonly<Counters>;
-  countBatch(outcomes: readonly ItemOutcome[]): void;
+  /** By partition, when the last entry was applied, in milliseconds of the monotonic clock. */
+  readonly entryTimes: ReadonlyMap<string, number>;
+  countBatch(partition: string, outcomes: readonly ItemOutcome[]): void;
   countPostponed(): void;
   lap(): Lap;
 }
 
 const outcomes = ["applied", "duplicate", "fenced", "conflict", "withdrawn", "parked", "unknown"] as const;
-const names = [...outcomes, "batches", "postponed"] as const satisfies (keyof Counters)[];
+const names = [...outcomes, "batches", "refusedWrites", "postponed"] as const satisfies (keyof Counters)[];
 
 export function createTally(clock: Clock): Tally {
   const counters = zero();
   let before = zero();
   let beforeMs = clock.monotonicMs();
+  const entryTimes = new Map<string, number>();
   return {
     counters,
-    countBatch(batch) {
-      counters.batches += 1;
+    entryTimes,
+    countBatch(partition, batch) {
+      const { applied, fenced } = counters;
       for (const { outcome } of batch) counters[outcome] += 1;
+      counters.batches += 1;
+      if (counters.fenced > fenced) counters.refusedWrites += 1;
+      if (counters.applied > applied) entryTimes.set(partition, clock.monotonicMs());
     },
     countPostponed() {
       counters.postponed += 1;
@@ -67,6 +76,7 @@ function zero(): Counters {
     parked: 0,
     unknown: 0,
     batches: 0,
+    refusedWrites: 0,
     postponed: 0,
   };
 }

@@ -18,7 +18,8 @@ export interface WatchedQueue {
 }
 
 export interface WatchdogOptions {
-  readonly queues: readonly WatchedQueue[];
+  /** Those that this process consumes now. One that it did not consume at the look before begins anew. */
+  readonly queues: () => readonly WatchedQueue[];
   /** Between two looks at a queue. Default: 10 s. */
   readonly everyMs?: number;
   /** How many looks in a row must find it halted. Default: 6. */
@@ -32,15 +33,17 @@ export interface WatchdogOptions {
 /** Watches until the stop; resolves then, or after `onHalt` was called. Looks at one queue after the other, so it is never in the way. */
 export async function watchQueues(options: WatchdogOptions): Promise<void> {
   const { queues, everyMs = 10_000, patience = 6, stopping, onHalt } = options;
-  const looksHalted = new Map<string, number>();
+  let before: ReadonlyMap<string, number> = new Map();
   while (!stopping.aborted) {
     await pause(everyMs, stopping);
-    for (const queue of queues) {
+    const looksHalted = new Map<string, number>();
+    for (const queue of queues()) {
       if (stopping.aborted) return;
-      const looks = (await isHalted(queue, options.logger)) ? (looksHalted.get(queue.name) ?? 0) + 1 : 0;
+      const looks = (await isHalted(queue, options.logger)) ? (before.get(queue.name) ?? 0) + 1 : 0;
       looksHalted.set(queue.name, looks);
       if (looks >= patience) return onHalt(queue.name);
     }
+    before = looksHalted;
   }
 }
 

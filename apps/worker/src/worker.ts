@@ -1,8 +1,8 @@
 /**
- * A worker: every partition of every job, consumed by one process over a few connections.
+ * A worker: one process of the fleet, which consumes the partitions that fall to it over a few connections.
  *
- * Without leases all workers consume all partitions. Whoever assigns partitions later starts and stops partition
- * consumers one by one; nothing below this file knows how many there are.
+ * This file opens what is needed and puts it together. Which partitions are consumed is the fleet member's business;
+ * nothing below it knows how many there are, or that there are leases.
  */
 
 import type { Config } from "@nightwriter/config";
@@ -14,17 +14,24 @@ import {
   type Database,
   openDatabase,
 } from "@nightwriter/database";
-import { type Job, type JobDefinition, registerJob } from "@nightwriter/job";
-import { readTerms } from "@nightwriter/partition";
-import { type Consumer, connectQueues, type Queues } from "@nightwriter/queue";
-import { type ConsumedPartition, type ConsumerContext, startPartitionConsumer } from "./partition-consumer.ts";
+import { forgetSilentWorkers } from "@nightwriter/fleet";
+import { type JobDefinition, registerJob } from "@nightwriter/job";
+import { connectQueues, type Queues } from "@nightwriter/queue";
+import { type FleetMember, joinFleet, staleShare } from "./fleet-member.ts";
+import { createHeart } from "./heartbeat.ts";
+import { createHoldings, type Holdings } from "./holdings.ts";
+import { createLeaseObstacle } from "./lease-obstacle.ts";
+import { fleetLimits, writeLimits } from "./limits.ts";
+import { createMembership } from "./membership.ts";
+import { openLeases } from "./open-leases.ts";
+import { type ConsumerContext, startPartitionConsumer } from "./partition-consumer.ts";
 import { createStatementSlots } from "./statement-slots.ts";
+import { takingWithLeases, takingWithoutLeases } from "./take-partition.ts";
 import { createTally, type Tally } from "./tally.ts";
-import { readTermsOnce } from "./term-reader.ts";
 import { watchQueues } from "./watchdog.ts";
 
 export interface Worker {
-  /** Fetches nothing any more, settles what is in hand, closes every connection. */
+  /** Leaves the fleet, fetches nothing any more, settles what is in hand, closes every connection. */
   stop(): Promise<void>;
 }
 
@@ -38,6 +45,9 @@ export interface WorkerOptions {
 
 const summaryEveryMs = 10_000;
 
+/** Heartbeats and looks on one, terms on the other. */
+const fleetConnections = 2;
+
 /** Checks what it needs and starts to consume. Throws a Fault, and leaves no connection behind when it does. */
 export async function startWorker(options: WorkerOptions): Promise<Worker> {
   await using started = new AsyncDisposableStack();
@@ -45,11 +55,10 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const stop = new AbortController();
   const tally = createTally(systemClock);
 
-  const database = started.use(openWorkerDatabase(config, logger));
+  const database = started.use(openWritePool(config, logger));
   await checkDatabase(database);
-  const jobs = await Promise.all(options.definitions.map((definition) => registerJob(database, definition)));
   const queues = started.use(await openQueues(config, logger));
-  const consumers = await consumeAll(jobs, {
+  const context: ConsumerContext = {
     database,
     queues,
     slots: createStatementSlots(config.databasePoolSize),
@@ -58,33 +67,85 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     worker: config.workerName,
     batchSize: config.batchSize,
     concurrency: config.workerConcurrency,
-    stopping: stop.signal,
     crash,
-  });
-  void watch(jobs, queues, { stopping: stop.signal, logger, crash });
+  };
+  const { member, holdings } = await takePart(options, context, started);
+  void watch(holdings, queues, { stopping: stop.signal, logger, crash });
   const summaries = setInterval(() => logSummary(tally, logger), summaryEveryMs);
-  logger.info({ jobs: jobs.map(({ definition }) => definition.name), partitions: consumers.length }, "worker ready");
+  const jobs = options.definitions.map(({ name }) => name);
+  logger.info({ jobs, partitions: holdings.consuming().length, lease: config.leaseUrl !== "none" }, "worker ready");
 
   const connections = started.move();
   return {
     async stop() {
       stop.abort();
       clearInterval(summaries);
-      await Promise.all(consumers.map((consumer) => consumer.stop()));
+      await member.leave();
       logSummary(tally, logger);
       await connections.disposeAsync();
     },
   };
 }
 
-function openWorkerDatabase(config: Config, logger: Logger): Database {
+/** Joins the fleet. What is opened for that is closed with `started`. */
+async function takePart(
+  { config, definitions, logger, crash }: WorkerOptions,
+  context: ConsumerContext,
+  started: AsyncDisposableStack,
+): Promise<{ member: FleetMember; holdings: Holdings }> {
+  const clock = systemClock;
+  const { workerName: name, leaseMs } = config;
+  const database = started.use(openFleetPool(config, logger));
+  const jobs = await Promise.all(definitions.map((definition) => registerJob(context.database, definition)));
+  await forgetSilentWorkers(database);
+  const obstacle = createLeaseObstacle(clock, leaseMs / 5);
+  const leases = config.leaseUrl === "none" ? undefined : await openLeases({ config, obstacle, clock, logger });
+  if (leases !== undefined) started.use(leases);
+  const holdings = createHoldings({
+    take:
+      leases === undefined
+        ? takingWithoutLeases(database)
+        : takingWithLeases({ database, leases: leases.keeper, worker: name }),
+    consume: ({ job, partition }, warrant, leaving) =>
+      startPartitionConsumer(context, { job, partition, warrant, leaving }),
+    drainMs: leases === undefined ? undefined : Math.min(leaseMs, config.shutdownTimeoutMs / 2),
+    unheldMs: (partition) => leases?.unheld.unheldMs(partition) ?? 0,
+    patienceMs: leaseMs + 2_000,
+    standInMs: leaseMs * 10,
+    clock,
+    logger,
+    crash,
+  });
+  const fleet = leases === undefined ? undefined : { name, staleMs: leaseMs * staleShare };
+  const member = await joinFleet({
+    heart: createHeart({ database, name, tally: context.tally, clock }),
+    membership: createMembership({ database, jobs, fleet }),
+    holdings,
+    obstacle,
+    leases,
+    leaseMs,
+    logger,
+    crash,
+  });
+  return { member, holdings };
+}
+
+function openWritePool(config: Config, logger: Logger): Database {
   return openDatabase({
     url: config.databaseUrl,
     applicationName: config.workerName,
     max: config.databasePoolSize,
-    statementTimeoutMs: config.statementTimeoutMs,
-    lockTimeoutMs: config.lockTimeoutMs,
-    queryTimeoutMs: config.queryTimeoutMs,
+    ...writeLimits(config),
+    logger,
+  });
+}
+
+function openFleetPool(config: Config, logger: Logger): Database {
+  return openDatabase({
+    url: config.databaseUrl,
+    applicationName: `${config.workerName} fleet`,
+    max: fleetConnections,
+    ...fleetLimits(config),
     logger,
   });
 }
@@ -105,30 +166,18 @@ async function openQueues(config: Config, logger: Logger): Promise<Queues> {
   });
 }
 
-async function consumeAll(jobs: readonly Job[], context: ConsumerContext): Promise<Consumer[]> {
-  const consumed = await Promise.all(jobs.map((job) => partitionsOf(context.database, job)));
-  return consumed.flat().map((each) => startPartitionConsumer(context, each));
-}
-
-/** Without leases: all of them. */
-async function partitionsOf(database: Database, job: Job): Promise<ConsumedPartition[]> {
-  const terms = await readTermsOnce(() => readTerms(database, job));
-  return Array.from({ length: job.partitionCount }, (_, partition) => ({ job, partition, terms }));
-}
-
 async function watch(
-  jobs: readonly Job[],
+  holdings: Holdings,
   queues: Queues,
-  { stopping, logger, crash }: Pick<ConsumerContext, "stopping" | "logger" | "crash">,
+  { stopping, logger, crash }: { stopping: AbortSignal } & Pick<ConsumerContext, "logger" | "crash">,
 ): Promise<void> {
-  const watched = jobs.flatMap(({ definition, partitionCount }) =>
-    Array.from({ length: partitionCount }, (_, partition) => {
-      const queue = queues.partition(definition.name, partition);
+  const consumed = () =>
+    holdings.consuming().map(({ job, partition }) => {
+      const queue = queues.partition(job.definition.name, partition);
       return { name: queue.name, counts: () => queue.counts(), isPaused: () => queue.bullQueue.isPaused() };
-    }),
-  );
+    });
   const onHalt = (queue: string): void => crash(new Error(`queue ${queue}: work waits and nothing is active; restart`));
-  await watchQueues({ queues: watched, stopping, logger, onHalt });
+  await watchQueues({ queues: consumed, stopping, logger, onHalt });
 }
 
 function logSummary(tally: Tally, logger: Logger): void {

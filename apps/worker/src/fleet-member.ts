@@ -1,0 +1,93 @@
+/**
+ * A member of the fleet: says that it lives, looks who else does, and takes and hands over partitions accordingly.
+ *
+ * Four loops, none of which waits for another: to beat; to see which partitions are mine; to see which are held by nobody; to
+ * bring what I have into line with that. Whatever the weather does to one of them, the others go on, and what was known last
+ * stands until something newer is known.
+ */
+import { Fault, type Logger } from "@nightwriter/core";
+import { pause } from "./backoff.ts";
+import type { Heart } from "./heartbeat.ts";
+import type { Holdings } from "./holdings.ts";
+import type { LeaseObstacle } from "./lease-obstacle.ts";
+import type { Membership, Share } from "./membership.ts";
+import type { Unheld } from "./unheld.ts";
+
+export interface FleetMember {
+  /** Leaves the fleet, so that others want its partitions at once, and hands all of them over. */
+  leave(): Promise<void>;
+}
+
+export interface FleetMemberOptions {
+  readonly heart: Heart;
+  readonly membership: Membership;
+  readonly holdings: Holdings;
+  readonly obstacle: LeaseObstacle;
+  /** How the lease store is seen. Undefined: there are no leases. */
+  readonly leases: { readonly unheld: Unheld; readonly answeredAgoMs: () => number } | undefined;
+  readonly leaseMs: number;
+  readonly logger: Logger;
+  /** Called with a bug. */
+  readonly crash: (bug: unknown) => void;
+}
+
+/**
+ * In parts of a lease. A worker that others take for dead after 0.7 of one must have missed seven heartbeats; a partition that
+ * is handed over is found free after a fortieth at most.
+ */
+const beats = 10;
+const looks = 20;
+const tries = 40;
+export const staleShare = 0.7;
+/** A worker whose lease store has been silent for longer does not beat: its heartbeat would keep its partitions from others. */
+const silenceShare = 0.3;
+
+/**
+ * Joins, and takes what is free of its own share. Throws a Fault when the database does not answer; afterwards only
+ * weather is expected of it.
+ */
+export async function joinFleet(options: FleetMemberOptions): Promise<FleetMember> {
+  const { heart, membership, holdings, obstacle, leases, leaseMs, logger } = options;
+  const leaving = new AbortController();
+  let share: Share = new Map();
+
+  const beat = async (): Promise<void> => {
+    if (leases !== undefined && leases.answeredAgoMs() > silenceShare * leaseMs) return;
+    await obstacle.noteAnswer(() => heart.beat());
+  };
+  const look = async (): Promise<void> => {
+    share = await obstacle.noteAnswer(() => membership.look());
+  };
+  const lookForUnheld = async (): Promise<void> => leases?.unheld.look([...share.keys()]);
+  const adjust = (): void => holdings.adjust(share);
+
+  const every = async (parts: number, work: () => Promise<void> | void): Promise<void> => {
+    while (!leaving.signal.aborted) {
+      await pause(leaseMs / parts, leaving.signal);
+      if (!leaving.signal.aborted) await passWeather(work);
+    }
+  };
+  const passWeather = async (work: () => Promise<void> | void): Promise<void> => {
+    try {
+      await work();
+    } catch (error) {
+      if (!(error instanceof Fault && error.retryable)) options.crash(error);
+      else logger.debug({ err: error }, "fleet: no answer");
+    }
+  };
+
+  await lookForUnheld();
+  await beat();
+  await look();
+  adjust();
+  await holdings.settled();
+  const beating = every(beats, beat);
+  const loops = [every(looks, look), every(beats, lookForUnheld), every(tries, adjust)];
+  return {
+    async leave() {
+      leaving.abort();
+      const left = beating.then(() => passWeather(() => heart.leave()));
+      await Promise.all([left, holdings.end(), ...loops]);
+    },
+  };
+}

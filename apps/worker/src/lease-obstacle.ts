@@ -1,0 +1,32 @@
+/**
+ * Why this process must not keep its leases: its database does not answer.
+ *
+ * A holder that cannot write must not keep others from writing, however well its lease store answers. What counts is the
+ * last answer to any of the small statements that a worker sends all the time, on connections of their own: a slow batch
+ * is no obstacle, a silent server is. A late event loop is the keeper's to notice.
+ */
+import type { Clock } from "@nightwriter/core";
+
+export interface LeaseObstacle {
+  /** Runs the question, and notes when it was asked if it is answered. */
+  noteAnswer<Answer>(question: () => Promise<Answer>): Promise<Answer>;
+  /** The obstacle, as a text for the log; undefined: there is none. */
+  why(): string | undefined;
+}
+
+/** `limitMs`: how long the database may be silent. Counted from now until it answers first. */
+export function createLeaseObstacle(clock: Clock, limitMs: number): LeaseObstacle {
+  let answeredAtMs = clock.monotonicMs();
+  return {
+    async noteAnswer(question) {
+      const askedAtMs = clock.monotonicMs();
+      const answer = await question();
+      answeredAtMs = Math.max(answeredAtMs, askedAtMs);
+      return answer;
+    },
+    why() {
+      const silentMs = Math.round(clock.monotonicMs() - answeredAtMs);
+      return silentMs > limitMs ? `the database has not answered for ${silentMs} ms` : undefined;
+    },
+  };
+}
