@@ -72,7 +72,11 @@ const config: OxlintConfig = defineConfig({
       rules: { "no-restricted-imports": forbid(environment, postgres, bullmq, store) },
     },
     {
-      files: ["packages/{observability,services}/**"],
+      files: ["packages/lease-redis/**"],
+      rules: { "no-restricted-imports": forbid(environment, postgres, bullmq, store) },
+    },
+    {
+      files: ["packages/{lease-etcd,lease-zookeeper,observability,services}/**"],
       rules: { "no-restricted-imports": forbid(environment, postgres, redis, store) },
     },
     {

@@ -11,6 +11,9 @@ const wrongArrows = [
   { what: "domain to app", room: "packages/run", name: "@nightwriter/worker" },
   { what: "edge to edge", room: "packages/queue", name: "@nightwriter/config" },
   { what: "edge to app", room: "packages/services", name: "@nightwriter/admin" },
+  { what: "edge to assembly", room: "packages/config", name: "@nightwriter/lease-stores" },
+  { what: "domain to assembly", room: "packages/job", name: "@nightwriter/lease-stores" },
+  { what: "assembly to app", room: "packages/lease-stores", name: "@nightwriter/worker" },
   { what: "app to app", room: "apps/admin", name: "@nightwriter/worker" },
   { what: "app to testkit", room: "apps/worker", name: "@nightwriter/testkit" },
   { what: "domain to testkit", room: "packages/ledger", name: "@nightwriter/testkit" },
@@ -49,6 +52,15 @@ describe("pnpm run check:boundaries", () => {
       rooms,
       plant: await plantImport("packages/queue", "@nightwriter/run"),
     });
+    expect(passes, output).toBe(true);
+  });
+
+  it("permits an assembly that imports several edges, and an app that imports it", async () => {
+    const plants = [
+      await plantImport("packages/lease-stores", "@nightwriter/config"),
+      await plantImport("apps/dashboard", "@nightwriter/lease-stores"),
+    ];
+    const { passes, output } = await runCheck(CHECK, { rooms, plant: Object.assign({}, ...plants) });
     expect(passes, output).toBe(true);
   });
 

@@ -22,6 +22,9 @@ const restricted: Sample[] = [
   { what: "bullmq in the store", room: "packages/database", source: 'export { Queue } from "bullmq";' },
   { what: "ioredis in an app", room: "apps/dashboard", source: 'export { Redis } from "ioredis";' },
   { what: "bullmq in lease-redis", room: "packages/lease-redis", source: 'export { Queue } from "bullmq";' },
+  { what: "bullmq in lease-redis", room: "packages/lease-redis", source: 'export { Queue } from "bullmq";' },
+  { what: "ioredis in an edge", room: "packages/lease-etcd", source: 'export { Redis } from "ioredis";' },
+  { what: "ioredis in an assembly", room: "packages/lease-stores", source: 'export { Redis } from "ioredis";' },
   { what: "node:process in a domain", room: "packages/job", source: 'export { env } from "node:process";' },
   ...edges.map((room) => ({ what: `the store in ${room}`, room, source: 'export * from "@nightwriter/database";' })),
 ];
@@ -93,6 +96,7 @@ const lawful: Sample[] = [
   { what: "pg in database", room: "packages/database", source: 'export { Pool } from "pg";' },
   { what: "bullmq in queue", room: "packages/queue", source: 'export { Queue } from "bullmq";' },
   { what: "ioredis in queue", room: "packages/queue", source: 'export { Redis } from "ioredis";' },
+  { what: "ioredis in lease-redis", room: "packages/lease-redis", source: 'export { Redis } from "ioredis";' },
   { what: "ioredis in lease-redis", room: "packages/lease-redis", source: 'export { Redis } from "ioredis";' },
   { what: "pg in queue, for BullMQ's Postgres backend", room: "packages/queue", source: 'export { Pool } from "pg";' },
   { what: "process.env in config", room: "packages/config", source: "export const { env } = process;" },

@@ -8,7 +8,7 @@ const rooms = await listRooms();
 describe("a room", () => {
   it.for(rooms)("%s has the name of its folder and one tag of its floor", async (room) => {
     const [floor = "", noun = ""] = room.split("/");
-    const known = floor === "apps" ? ["app"] : ["edge", "domain", "store", "kernel", "testkit"];
+    const known = floor === "apps" ? ["app"] : ["assembly", "edge", "domain", "store", "kernel", "testkit"];
     const tags = await readTags(room);
     expect((await readManifest(room)).name).toBe(`@nightwriter/${noun}`);
     expect(tags).toHaveLength(1);

@@ -1,0 +1,1 @@
+export { type OpenLeaseStoreOptions, openLeaseStore } from "./open-lease-store.ts";
