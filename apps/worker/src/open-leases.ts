@@ -1,8 +1,8 @@
 /** The leases of this process: where they live, who keeps them, and how they are seen from outside. */
 import type { Config } from "@nightwriter/config";
 import type { Clock, Logger } from "@nightwriter/core";
-import { createLeaseKeeper, type LeaseKeeper, openPostgresLeases } from "@nightwriter/lease";
-import { openRedisLeases } from "@nightwriter/lease-redis";
+import { createLeaseKeeper, type LeaseKeeper } from "@nightwriter/lease";
+import { openLeaseStore } from "@nightwriter/lease-stores";
 import type { LeaseObstacle } from "./lease-obstacle.ts";
 import { createUnheld, type Unheld } from "./unheld.ts";
 
@@ -22,8 +22,7 @@ export interface OpenLeasesOptions {
 
 /** Connects to the lease store. Disposal gives back what is still held. Throws LeaseFault, and leaves no connection behind when it does. */
 export async function openLeases({ config, obstacle, clock, logger }: OpenLeasesOptions): Promise<OpenLeases> {
-  const open = config.leaseUrl.startsWith("redis") ? openRedisLeases : openPostgresLeases;
-  const store = await open({
+  const store = await openLeaseStore({
     url: config.leaseUrl,
     prefix: config.queuePrefix,
     ttlMs: config.leaseMs,
