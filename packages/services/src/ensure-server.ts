@@ -1,13 +1,13 @@
 /** Servers that do not come from npm: where they are, and how they get here. */
 
-import { access, constants } from "node:fs/promises";
+import { access, constants, readdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import { execa } from "execa";
 import { type DebianPackages, installDebianPackages } from "./debian-package.ts";
 import { ServicesFault } from "./fault.ts";
 
-/** A server that tests need and npm does not have. */
-export type SystemServer = "postgres-15" | "redis" | "etcd" | "zookeeper";
+/** A server that tests need and npm does not have; `faketime` is no server but gives one a clock that can be moved. */
+export type SystemServer = "postgres-15" | "redis" | "etcd" | "zookeeper" | "faketime";
 
 const POSTGRES_15_FOLDERS = [
   "/usr/lib/postgresql/15/bin",
@@ -25,6 +25,7 @@ const DEBIAN_PACKAGES: Readonly<Record<SystemServer, DebianPackages>> = {
   etcd: { names: ["etcd-server"], service: "etcd" },
   // Not zookeeperd: the server is a jar, and its library brings that without a user, a service, or a desktop for Java.
   zookeeper: { names: ["libzookeeper-java", "default-jre-headless"] },
+  faketime: { names: ["libfaketime"] },
 };
 
 const HINTS: Readonly<Record<SystemServer, string>> = {
@@ -34,11 +35,12 @@ const HINTS: Readonly<Record<SystemServer, string>> = {
     "redis-server: not found on PATH; install redis-server or valkey-server (apt-get install redis-server, brew install redis)",
   etcd: "etcd: not found on PATH; install it (apt-get install etcd-server, brew install etcd)",
   zookeeper: `ZooKeeper: no java on PATH or no ${ZOOKEEPER_JAR}; install both (apt-get install libzookeeper-java default-jre-headless)`,
+  faketime: "libfaketime: not found; install it (apt-get install libfaketime); it works on Linux only",
 };
 
 /**
  * Returns where the server's programs are: for `redis` the path of `redis-server` or `valkey-server`, for `etcd` of `etcd`,
- * for `zookeeper` of its jar (there is a `java` then, too), for `postgres-15` the folder with `postgres` and `initdb`, as
+ * for `zookeeper` of its jar (there is a `java` then, too), for `faketime` of the library that a server is started with, for `postgres-15` the folder with `postgres` and `initdb`, as
  * {@link startPostgres} takes it in `binDir`.
  *
  * Where there are none, and the system is Debian-like and we are root, installs Debian's package with apt-get, saying so
@@ -78,6 +80,8 @@ async function findServer(server: SystemServer): Promise<string | undefined> {
       return findEtcd();
     case "zookeeper":
       return (await findZookeeper())?.jar;
+    case "faketime":
+      return findFaketime();
   }
 }
 
@@ -97,6 +101,17 @@ export async function findZookeeper(): Promise<{ readonly java: string; readonly
   return java !== undefined && (await isThere(ZOOKEEPER_JAR, constants.R_OK))
     ? { java, jar: ZOOKEEPER_JAR }
     : undefined;
+}
+
+/** libfaketime, wherever Linux distributions put it; undefined if it is nowhere. */
+export async function findFaketime(): Promise<string | undefined> {
+  const folders = await readdir("/usr/lib", { withFileTypes: true }).catch(() => []);
+  const multiarch = folders.filter((folder) => folder.name.includes("-linux-")).map(({ name }) => `/usr/lib/${name}`);
+  for (const folder of [...multiarch, "/usr/lib64", "/usr/lib", "/usr/local/lib"]) {
+    const library = `${folder}/faketime/libfaketime.so.1`;
+    if (await isThere(library, constants.R_OK)) return library;
+  }
+  return undefined;
 }
 
 async function findPostgres15(): Promise<string | undefined> {

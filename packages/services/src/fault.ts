@@ -7,6 +7,7 @@ export type ServicesFaultCode =
   | "folder-closed"
   | "folder-in-use"
   | "install-failed"
+  | "no-answer"
   | "other-major-version";
 
 /** A server that cannot be installed or started. Its message says what to do about it, in one line. */

@@ -18,6 +18,25 @@ describe("startGuarded", () => {
     expect(child.exit()).toEqual({ code: 3, signal: null });
   });
 
+  test("writes to a program whose input was kept open", async () => {
+    const lines: string[] = [];
+    const first = Promise.withResolvers<void>();
+    await using child = await startGuarded({
+      ...sh('while read -r line; do echo "got $line"; done'),
+      input: "one\n",
+      keepInput: true,
+      log: (line) => {
+        lines.push(line);
+        first.resolve();
+      },
+    });
+    await first.promise;
+    child.write("two\nthree\n");
+    await child.end(["SIGTERM", "SIGKILL"]);
+    expect(lines[0]).toBe("got one");
+    expect(() => child.write("four\n")).not.toThrow();
+  });
+
   test("gives the program's own pid", async () => {
     await using child = await startGuarded(sh("echo $$"));
     await child.closed;

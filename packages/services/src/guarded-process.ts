@@ -52,6 +52,8 @@ export interface GuardedCommand {
   readonly orphanSignal?: "KILL" | "QUIT" | "TERM";
   /** Written to the program's standard input, which is then closed. */
   readonly input?: string;
+  /** Keeps its standard input open, for `write`. Default: false. */
+  readonly keepInput?: boolean;
   /** Gets each line that the program prints. */
   readonly log?: ((line: string, from: "stderr" | "stdout") => void) | undefined;
 }
@@ -73,6 +75,8 @@ export interface GuardedProcess extends AsyncDisposable {
   readonly exit: () => ProcessExit | undefined;
   /** The last lines that it printed. */
   readonly tail: () => readonly string[];
+  /** Writes to its standard input, which must have been kept open; nothing happens if the process has ended. */
+  readonly write: (text: string) => void;
   /** Sends a signal; nothing happens if the process has ended. */
   readonly signal: (signal: NodeJS.Signals) => void;
   /**
@@ -92,7 +96,7 @@ export interface GuardedProcess extends AsyncDisposable {
  * await using worker = await startGuarded({ file: process.execPath, args: ["apps/worker/src/main.ts"], environment });
  */
 export async function startGuarded(command: GuardedCommand): Promise<GuardedProcess> {
-  const { folder, temporary = false, orphanSignal = "KILL" } = command;
+  const { folder, temporary = false, orphanSignal = "KILL", keepInput = false } = command;
   invariant(!temporary || folder !== undefined, "a temporary folder has a path");
   const watch = [orphanSignal, temporary ? (folder ?? "") : ""];
   const child = spawn("/bin/sh", ["-c", GUARDED_EXEC, "sh", ...watch, command.file, ...(command.args ?? [])], {
@@ -114,7 +118,9 @@ export async function startGuarded(command: GuardedCommand): Promise<GuardedProc
   const { pid } = child;
   invariant(pid !== undefined, "a spawned process has a pid");
   const lifeline = writableEnd(child, 3);
-  writableEnd(child, 0).end(command.input ?? "");
+  const input = writableEnd(child, 0);
+  input.write(command.input ?? "");
+  if (!keepInput) input.end();
   child.once("exit", () => lifeline.end("gone\n"));
   const tail = collectLines(child, command.log);
 
@@ -134,6 +140,10 @@ export async function startGuarded(command: GuardedCommand): Promise<GuardedProc
     closed,
     exit: () => exit,
     tail: () => tail,
+    write: (text) => {
+      invariant(keepInput, `process ${pid}: its standard input was closed`);
+      input.write(text);
+    },
     signal: (signal) => void child.kill(signal),
     end,
     [Symbol.asyncDispose]: async () => end(["SIGTERM", "SIGKILL"]),

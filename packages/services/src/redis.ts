@@ -1,11 +1,14 @@
 /** A Redis server of one's own, from `redis-server` or `valkey-server` on PATH. */
 
 import { randomBytes } from "node:crypto";
+import { invariant } from "@nightwriter/core";
 import { findRedis, hintFor } from "./ensure-server.ts";
 import { ServicesFault } from "./fault.ts";
 import type { ProcessExit } from "./guarded-process.ts";
+import { type MovableClock, openMovableClock } from "./movable-clock.ts";
+import { askRedis } from "./redis-question.ts";
 import { openFolder } from "./server-folder.ts";
-import { HOST, launchServer } from "./server-launch.ts";
+import { HOST, type Launched, launchServer } from "./server-launch.ts";
 import { SERVER_ENVIRONMENT, serverUser } from "./server-user.ts";
 
 /** Where a server's data are and how it runs; every field may be left out. */
@@ -14,10 +17,14 @@ export interface RedisOptions {
   readonly dir?: string;
   /** Absent: a free one. */
   readonly port?: number;
+  /** Servers that fail over to each other have one. Letters and digits. Absent: a new one. */
+  readonly password?: string;
   /** More arguments of the server's command line, such as `["--maxmemory", "100mb"]`; they win over what is set here. */
   readonly args?: readonly string[];
   /** The URL of the server to be a replica of. */
   readonly replicaOf?: string;
+  /** Gives the server a clock of its own, for `moveClock`. Needs libfaketime, and Linux. Default: false. */
+  readonly movableClock?: boolean;
   /** Gets each line of the server's log. */
   readonly log?: (line: string) => void;
 }
@@ -35,7 +42,21 @@ export interface RedisService extends AsyncDisposable {
   stop(): Promise<void>;
   /** SIGKILL: what was acknowledged is in the append-only file all the same. Keeps a temporary folder until `stop`. */
   kill(): Promise<void>;
+  /**
+   * Asks the server one command, on a connection of its own, and returns its answer as text: for whoever steers servers
+   * and is no client of theirs. Words are printable and without spaces. Throws a ServicesFault `no-answer`, also for an
+   * error that the server answered.
+   *
+   * @example
+   * await replica.ask("replicaof", "no", "one");
+   */
+  ask(...words: readonly string[]): Promise<string>;
+  /** Makes the server's wall clock jump, ahead or back. Its monotonic clock goes on as ever. Needs `movableClock`. */
+  moveClock(byMs: number): Promise<void>;
 }
+
+/** Asked more than once: while it writes its first append-only file, as each new replica does, Redis refuses to leave and forgets. */
+const leaving = ["SIGTERM", "SIGTERM", "SIGTERM", "SIGTERM", "SIGKILL"] as const;
 
 /**
  * Starts a Redis on loopback, with a password of its own, and returns when it takes commands.
@@ -53,30 +74,35 @@ export async function startRedis(options: RedisOptions = {}): Promise<RedisServi
   const user = await serverUser();
   const folder = await openFolder({ wanted: options.dir, server: "redis", user });
   const dir = folder.path;
-  const password = randomBytes(16).toString("hex");
-  const { server, port } = await launchServer({
-    name: `Redis in ${dir}`,
-    port: options.port,
-    command: (portToUse) => ({
-      file,
-      // The configuration goes in by standard input: arguments, with the password in them, are everybody's to read.
-      args: ["-", ...(options.args ?? [])],
-      input: configuration({ dir, port: portToUse, password, replicaOf: options.replicaOf }),
-      folder: dir,
-      temporary: folder.temporary,
-      environment: SERVER_ENVIRONMENT,
-      onlyEnvironment: true,
-      user,
-      orphanSignal: "KILL",
-      log: options.log,
-    }),
-    isReady: ({ tail }) => tail().some((line) => line.includes("Ready to accept connections")),
-  }).catch(async (error: unknown) => {
+  const password = options.password ?? randomBytes(16).toString("hex");
+  let clock: MovableClock | undefined;
+  const launch = async (): Promise<Launched> => {
+    if (options.movableClock === true) clock = await openMovableClock(dir);
+    return launchServer({
+      name: `Redis in ${dir}`,
+      port: options.port,
+      command: (portToUse) => ({
+        file,
+        // The configuration goes in by standard input: arguments, with the password in them, are everybody's to read.
+        args: ["-", ...(options.args ?? [])],
+        input: configuration({ dir, port: portToUse, password, replicaOf: options.replicaOf }),
+        folder: dir,
+        temporary: folder.temporary,
+        environment: { ...SERVER_ENVIRONMENT, ...clock?.environment },
+        onlyEnvironment: true,
+        user,
+        orphanSignal: "KILL",
+        log: options.log,
+      }),
+      isReady: ({ tail }) => tail().some((line) => line.includes("Ready to accept connections")),
+    });
+  };
+  const { server, port } = await launch().catch(async (error: unknown) => {
     await folder.release();
     throw error;
   });
   const stop = async (): Promise<void> => {
-    await server.end(["SIGTERM", "SIGKILL"]);
+    await server.end(leaving, 3_000);
     await folder.release();
   };
   return {
@@ -87,6 +113,11 @@ export async function startRedis(options: RedisOptions = {}): Promise<RedisServi
     exited: server.exited,
     stop,
     kill: () => server.end(["SIGKILL"]),
+    ask: (...words) => askRedis({ port, password }, words),
+    moveClock: async (byMs) => {
+      invariant(clock !== undefined, "redis: its clock can be moved only if it was started with movableClock");
+      await clock.move(byMs);
+    },
     [Symbol.asyncDispose]: stop,
   };
 }
@@ -117,6 +148,9 @@ function configuration({ dir, port, password, replicaOf }: Configuration): strin
     const primary = new URL(replicaOf);
     lines.push(`replicaof ${primary.hostname} ${primary.port || "6379"}`);
     if (primary.password !== "") lines.push(`masterauth ${decodeURIComponent(primary.password)}`);
+  } else {
+    // For the day when it is made the replica of one that has its password.
+    lines.push(`masterauth ${password}`);
   }
   return `${lines.join("\n")}\n`;
 }
