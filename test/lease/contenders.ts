@@ -34,7 +34,7 @@ interface Stage {
 }
 
 const contenderCount = 8;
-const leaseName = "the counter";
+const leaseName = "counter";
 
 /** Plays until there were so many terms. Prints the seed, and takes it back from SEED. */
 export async function contend(open: () => Promise<LeaseStore>, { terms }: { terms: number }): Promise<Contest> {

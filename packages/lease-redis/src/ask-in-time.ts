@@ -1,6 +1,9 @@
-/** A question to one Redis, answered or given up in time. */
+/** Questions to Redis that are answered or given up in time. */
 import { TLSSocket } from "node:tls";
 import type { Redis } from "ioredis";
+
+/** Sentinels and nodes are tried in turn for ever: whoever starts wants to know after a while. */
+export const CONNECT_WITHIN_MS = 5_000;
 
 /** How a client is made whose questions are asked here. Nothing waits for a connection, and nothing is sent twice. */
 export interface Patience {
@@ -8,7 +11,6 @@ export interface Patience {
   readonly autoResendUnfulfilledCommands: false;
   readonly maxRetriesPerRequest: 0;
   readonly connectTimeout: number;
-  /** For the client's own commands while it connects. */
   readonly commandTimeout: number;
   readonly maxLoadingRetryTime: number;
   readonly disconnectTimeout: number;
@@ -20,16 +22,31 @@ export function patience(answerWithinMs: number): Patience {
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
     connectTimeout: answerWithinMs,
-    commandTimeout: answerWithinMs,
+    // Longer than a question takes at most, whose end also ends the connection: this one is for the client's own commands.
+    commandTimeout: 2 * answerWithinMs,
     maxLoadingRetryTime: answerWithinMs,
     // After that a socket that the other side does not close is closed by us.
-    disconnectTimeout: Math.min(answerWithinMs, 1_000),
+    disconnectTimeout: Math.min(answerWithinMs, 200),
   };
 }
 
 /** How long to wait before the next try to connect: soon, and not all processes at once. */
 export function reconnectDelay(answerWithinMs: number): (tries: number) => number {
   return (tries) => Math.min(2 ** Math.min(tries, 6) * 10, answerWithinMs / 2) * (0.5 + Math.random() / 2);
+}
+
+/** Settles as the work does, or throws after `ms`, and then says so to `onLate`. The work itself goes on. */
+export async function inTime<Result>(ms: number, work: Promise<Result>, onLate?: () => void): Promise<Result> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => {
+    onLate?.();
+    reject(new Error(`no answer within ${ms} ms`));
+  }, ms);
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 /**
@@ -41,20 +58,11 @@ export async function askInTime<Answer>(
   ms: number,
   question: (client: Redis) => Promise<Answer>,
 ): Promise<Answer> {
-  if (client.status !== "ready" || client.stream.destroyed) throw new Error("not connected");
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => {
-    resetConnection(client);
-    reject(new Error(`no answer within ${ms} ms`));
-  }, ms);
-  try {
-    return await Promise.race([question(client), late]);
-  } finally {
-    clearTimeout(timer);
-  }
+  if (client.status !== "ready" || !client.stream.writable) throw new Error("not connected");
+  return inTime(ms, question(client), () => resetConnection(client));
 }
 
-/** Ends the connection at once. Over TLS the kernel may still deliver what it has; Node resets plain sockets only. */
+/** Ends the connection at once. Over TLS the kernel may still deliver what it has: Node resets plain sockets only. */
 function resetConnection({ stream }: Redis): void {
   if (stream instanceof TLSSocket) stream.destroy();
   else stream.resetAndDestroy();

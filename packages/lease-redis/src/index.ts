@@ -1,1 +1,3 @@
-export { openRedisLeases, type RedisLeasesOptions } from "./redis-leases.ts";
+export { openRedisLeases } from "./redis-leases.ts";
+export type { RedisLeasesOptions } from "./redis-leases-options.ts";
+export { openRedlock } from "./redlock.ts";

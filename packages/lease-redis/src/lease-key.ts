@@ -2,7 +2,7 @@
 import { invariant } from "@nightwriter/core";
 import type { LeaseClaim, LeaseSight } from "@nightwriter/lease";
 
-/** The key of a lease. No braces: in a cluster, leases spread over all nodes. */
+/** The key of a lease. Only a name can have braces: in a cluster, leases spread over all nodes. */
 export function leaseKey(prefix: string, name: string): string {
   invariant(/^[\w-]+$/.test(prefix), `lease prefix ${JSON.stringify(prefix)}: only letters, digits, _ and -`);
   invariant(/^[!-~]{1,200}$/.test(name), `lease name ${JSON.stringify(name)}: printable ASCII without spaces`);

@@ -9,7 +9,7 @@
 import type { Logger } from "@nightwriter/core";
 import type { LeaseClaim, LeaseFault, LeaseSight } from "@nightwriter/lease";
 import { Redis, type RedisOptions } from "ioredis";
-import { askInTime, patience, reconnectDelay } from "./ask-in-time.ts";
+import { askInTime, CONNECT_WITHIN_MS, inTime, patience, reconnectDelay } from "./ask-in-time.ts";
 import { leaseKey, leaseSight, leaseValue } from "./lease-key.ts";
 import { DROP, EXTEND, LOOK, TAKE } from "./lease-scripts.ts";
 import { isReadOnly, leaseFault } from "./redis-fault.ts";
@@ -127,7 +127,8 @@ function watchedClient(options: LeaseServerOptions): WatchedClient {
   return {
     client,
     connect: async () => {
-      await connectInTime(client).catch(note);
+      // The client's own events have told why, if they did: here it is only that there is no connection.
+      await inTime(CONNECT_WITHIN_MS, client.connect()).catch((error: unknown) => fault ?? note(error));
       await inspection;
       if (fault !== undefined) throw fault;
     },
@@ -137,19 +138,6 @@ function watchedClient(options: LeaseServerOptions): WatchedClient {
       return fault;
     },
   };
-}
-
-/** Sentinels are asked in turn for ever: whoever starts wants to know after a while. */
-const CONNECT_WITHIN_MS = 5_000;
-
-async function connectInTime(client: Redis): Promise<void> {
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error(`no connection within ${CONNECT_WITHIN_MS} ms`)), CONNECT_WITHIN_MS);
-  try {
-    await Promise.race([client.connect(), late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 async function disconnect(client: Redis): Promise<void> {

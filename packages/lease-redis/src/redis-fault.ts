@@ -46,6 +46,11 @@ export function isReadOnly(error: Error): boolean {
   return error.message.includes("READONLY ");
 }
 
+/** Whether a cluster's node says that the key is with another one. */
+export function isRedirection(answer: unknown): boolean {
+  return answer instanceof Error && /^(?:MOVED|ASK) /.test(answer.message);
+}
+
 function codeOf(error: Error): string {
   return isReadOnly(error) ? "READONLY" : (/^[A-Z]+/.exec(error.message)?.[0] ?? "");
 }

@@ -1,23 +1,12 @@
-/** Leases in Redis: in one server, or in the primary that its sentinels name. */
-import type { Logger } from "@nightwriter/core";
+/** Leases in Redis: in one server, in the primary that its sentinels name, or in a cluster. */
+
 import type { LeaseSight, LeaseStore } from "@nightwriter/lease";
 import { LeaseFault } from "@nightwriter/lease";
+import { openClusterLeases } from "./cluster-leases.ts";
 import { type LeaseServerOptions, leaseServer } from "./lease-server.ts";
 import { type LeaseUrl, parseLeaseUrl } from "./lease-url.ts";
+import type { RedisLeasesOptions } from "./redis-leases-options.ts";
 import { primaryConnection, serverConnection } from "./server-connection.ts";
-
-/** Where leases are, how long they last, and how this process shows. */
-export interface RedisLeasesOptions {
-  /** redis:, rediss: or redis+sentinel:. */
-  readonly url: string;
-  /** Keeps installations apart: the prefix of all keys. Letters, digits, _ and -. */
-  readonly prefix: string;
-  /** The length of a lease, in milliseconds. */
-  readonly ttlMs: number;
-  /** How this process shows in CLIENT LIST. */
-  readonly applicationName: string;
-  readonly logger: Logger;
-}
 
 /**
  * Connects, and refuses a server that is a replica, may evict keys or is older than 6.2. One connection for all leases of
@@ -31,6 +20,7 @@ export interface RedisLeasesOptions {
  */
 export async function openRedisLeases(options: RedisLeasesOptions): Promise<LeaseStore> {
   const url = parseLeaseUrl(options.url);
+  if (url.form === "redis+cluster") return openClusterLeases(url, options);
   const { prefix, ttlMs, applicationName, logger } = options;
   const common = {
     label: url.label,
