@@ -57,9 +57,9 @@ export async function joinFleet(options: FleetMemberOptions): Promise<FleetMembe
   };
   const look = async (): Promise<void> => {
     share = await obstacle.noteAnswer(() => membership.look());
+    holdings.adjust(share);
   };
   const lookForUnheld = async (): Promise<void> => leases?.unheld.look([...share.keys()]);
-  const adjust = (): void => holdings.adjust(share);
 
   const every = async (parts: number, work: () => Promise<void> | void): Promise<void> => {
     while (!leaving.signal.aborted) {
@@ -79,10 +79,9 @@ export async function joinFleet(options: FleetMemberOptions): Promise<FleetMembe
   await lookForUnheld();
   await beat();
   await look();
-  adjust();
   await holdings.settled();
   const beating = every(beats, beat);
-  const loops = [every(looks, look), every(beats, lookForUnheld), every(tries, adjust)];
+  const loops = [every(looks, look), every(beats, lookForUnheld), every(tries, () => holdings.adjust(share))];
   return {
     async leave() {
       leaving.abort();
