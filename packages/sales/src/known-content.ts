@@ -114,8 +114,8 @@ async function assertGrown(
 }
 
 /**
- * Throws if a file that was imported for the same restaurant begins like this one for more than half of the shorter of the two: then this is an
- * older copy of it, or an edited one.
+ * Throws if a file that was imported for the same restaurant, or with a column that names it, begins like this one for more than half of the shorter of the two: then this is an
+ * older copy of it, an edited one, or the file itself with its restaurant given in another way.
  *
  * Half, because hashes are kept of 1, 2, 4, 8… lines only; and files of one till that merely begin alike are different ones.
  */
@@ -126,7 +126,7 @@ async function assertNoOverlap(
   const rows = await session.query<{ name: string; lineCount: bigint; lines: number }>(
     `select name, line_count as "lineCount", 1 << (cardinality(common.part) - 1) as lines
      from sales.import_file, lateral (select line_hashes[:cardinality($1::text[])] as part) as common
-     where restaurant_id is not distinct from $2
+     where (restaurant_id = $2 or restaurant_id is null or $2::text is null)
        and common.part[cardinality(common.part)] = ($1::text[])[cardinality(common.part)]
      order by id limit 1`,
     [print.lineHashes, restaurantId],
