@@ -95,11 +95,15 @@ export async function startEtcd(options: EtcdOptions = {}): Promise<EtcdService>
 function settings(dataDir: string, port: number): string[] {
   const client = `http://${HOST}:${port}`;
   return [
-    ...["--name", "own", "--data-dir", dataDir],
-    ...["--listen-client-urls", client, "--advertise-client-urls", client],
-    ...["--listen-peer-urls", `http://${HOST}:0`],
-    ...["--initial-advertise-peer-urls", NO_PEER, "--initial-cluster", `own=${NO_PEER}`],
-    ...["--logger", "zap", "--log-outputs", "stderr"],
+    "--name=own",
+    `--data-dir=${dataDir}`,
+    `--listen-client-urls=${client}`,
+    `--advertise-client-urls=${client}`,
+    `--listen-peer-urls=http://${HOST}:0`,
+    `--initial-advertise-peer-urls=${NO_PEER}`,
+    `--initial-cluster=own=${NO_PEER}`,
+    "--logger=zap",
+    "--log-outputs=stderr",
   ];
 }
 

@@ -9,7 +9,6 @@ import { openFolder } from "./server-folder.ts";
 import { HOST, launchServer } from "./server-launch.ts";
 import { SERVER_ENVIRONMENT, serverUser } from "./server-user.ts";
 
-const DEFAULT_TICK_MS = 2_000;
 const MAIN = "org.apache.zookeeper.server.ZooKeeperServerMain";
 /** It reads a file and nothing else; the port in it is known only when it starts. */
 const TAKE_SETTINGS = 'cat >zoo.cfg && exec "$@"';
@@ -20,8 +19,8 @@ export interface ZookeeperOptions {
   readonly dir?: string;
   /** Absent: a free one. */
   readonly port?: number;
-  /** Its unit of time: sessions last 2 to 20 of them, and end on a full one. Default: ZooKeeper's 2,000. */
-  readonly tickMs?: number;
+  /** More settings of zoo.cfg, such as `{ tickTime: "200" }`; they win over what is set here. */
+  readonly settings?: Readonly<Record<string, string>>;
   /** Gets each line of the server's log. */
   readonly log?: (line: string) => void;
 }
@@ -48,7 +47,7 @@ export interface ZookeeperService extends AsyncDisposable {
  * password. Throws a {@link ServicesFault}: `binaries-missing`, `folder-closed`, `did-not-start`.
  *
  * @example
- * await using zookeeper = await startZookeeper({ tickMs: 200 });
+ * await using zookeeper = await startZookeeper();
  */
 export async function startZookeeper(options: ZookeeperOptions = {}): Promise<ZookeeperService> {
   const found = await findZookeeper();
@@ -66,7 +65,7 @@ export async function startZookeeper(options: ZookeeperOptions = {}): Promise<Zo
       return {
         file: "/bin/sh",
         args: ["-c", TAKE_SETTINGS, "sh", ...java],
-        input: settings({ dir, port: portToUse, tickMs: options.tickMs ?? DEFAULT_TICK_MS }),
+        input: configuration({ dir, port: portToUse, settings: options.settings }),
         folder: dir,
         temporary: folder.temporary,
         environment: SERVER_ENVIRONMENT,
@@ -97,22 +96,24 @@ export async function startZookeeper(options: ZookeeperOptions = {}): Promise<Zo
   };
 }
 
-interface Settings {
+interface Configuration {
   readonly dir: string;
   readonly port: number;
-  readonly tickMs: number;
+  readonly settings: Readonly<Record<string, string>> | undefined;
 }
 
-function settings({ dir, port, tickMs }: Settings): string {
-  const lines = [
-    `dataDir=${dir}/data`,
-    `clientPort=${port}`,
-    `clientPortAddress=${HOST}`,
-    `tickTime=${tickMs}`,
+function configuration({ dir, port, settings }: Configuration): string {
+  const all = {
+    dataDir: `${dir}/data`,
+    clientPort: String(port),
+    clientPortAddress: HOST,
+    tickTime: "2000",
     // It would listen on 8080, on all addresses.
-    "admin.enableServer=false",
-  ];
-  return `${lines.join("\n")}\n`;
+    "admin.enableServer": "false",
+    ...settings,
+  };
+  const lines = Object.entries(all).map(([name, value]) => `${name}=${value}\n`);
+  return lines.join("");
 }
 
 /** Whether it serves, by its own word. */

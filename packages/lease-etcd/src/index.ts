@@ -1,0 +1,1 @@
+export { type EtcdLeasesOptions, openEtcdLeases } from "./etcd-leases.ts";

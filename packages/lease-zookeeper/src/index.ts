@@ -1,0 +1,1 @@
+export { openZookeeperLeases, type ZookeeperLeasesOptions } from "./zookeeper-leases.ts";

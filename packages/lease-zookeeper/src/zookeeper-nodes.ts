@@ -1,0 +1,97 @@
+/** The four things that are asked of ZooKeeper, about nodes. */
+import { dirname } from "node:path/posix";
+import { LeaseFault } from "@nightwriter/lease";
+import type { JuteField } from "./jute.ts";
+import type { ZookeeperConnection, ZookeeperReply } from "./zookeeper-connection.ts";
+
+/** Of ZooKeeper's protocol, since 3.5. */
+const OP = { delete: 2, getData: 4, sync: 9, create2: 15 } as const;
+const CODE = { done: 0, noNode: -101, noAuth: -102, badVersion: -103, nodeExists: -110 } as const;
+const FLAG = { persistent: 0, ephemeral: 1 } as const;
+const ALL_PERMISSIONS = 31;
+
+/** Codes that waiting does not change: no such operation, no such ACL, authentication failed, not allowed. */
+const lasting = new Set<number>([-6, -114, -115, CODE.noAuth]);
+
+export interface ZookeeperNode {
+  readonly data: string;
+  /** The transaction that made it: larger for each next making of it. */
+  readonly czxid: bigint;
+  readonly version: number;
+  /** The session that it ends with; 0: none. */
+  readonly owner: bigint;
+}
+
+export interface ZookeeperNodes {
+  /** Makes a node that ends with the session, and those above it that do not; its czxid, or undefined if it is there. */
+  create(on: ZookeeperConnection, path: string, data: string): Promise<bigint | undefined>;
+  /** The nodes as they were after this was asked, or newer; undefined where there is none. In one round trip. */
+  read(on: ZookeeperConnection, paths: readonly string[]): Promise<(ZookeeperNode | undefined)[]>;
+  /** Deletes the node if it has still this version; nothing happens if it is gone. */
+  remove(on: ZookeeperConnection, path: string, version: number): Promise<void>;
+}
+
+/** `label` is for faults. Nodes are open to everybody, or with `isPrivate` to the connection's own user alone. */
+export function zookeeperNodes({ label, isPrivate }: { label: string; isPrivate: boolean }): ZookeeperNodes {
+  const id = isPrivate ? [{ string: "auth" }, { string: "" }] : [{ string: "world" }, { string: "anyone" }];
+  const acl: readonly JuteField[] = [{ int: 1 }, { int: ALL_PERMISSIONS }, ...id];
+
+  /** The answer, if its code is one of these. Throws what ends the call or, where it is the connection's, an Error. */
+  const expect = (reply: ZookeeperReply, codes: readonly number[]): ZookeeperReply => {
+    if (codes.includes(reply.code)) return reply;
+    if (!lasting.has(reply.code)) throw new Error(`it answered with error ${reply.code}`);
+    const fact = reply.code === CODE.noAuth ? "not allowed" : `refused with error ${reply.code}`;
+    const remedy = "see user and password of LEASE_URL, and the ACLs of its path; needs ZooKeeper 3.5 or newer";
+    const details = { servers: label, code: reply.code };
+    throw new LeaseFault("lease_store_unfit", `leases in zookeeper at ${label}: ${fact}; ${remedy}`, { details });
+  };
+
+  const createOne = async (on: ZookeeperConnection, fields: readonly JuteField[]): Promise<ZookeeperReply> =>
+    expect(await on.request(OP.create2, fields), [CODE.done, CODE.nodeExists, CODE.noNode]);
+
+  const makeWay = async (on: ZookeeperConnection, path: string): Promise<void> => {
+    if (path === "/") return;
+    const fields = [{ string: path }, { string: "" }, ...acl, { int: FLAG.persistent }];
+    if ((await createOne(on, fields)).code !== CODE.noNode) return;
+    await makeWay(on, dirname(path));
+    await createOne(on, fields);
+  };
+
+  return {
+    create: async (on, path, data) => {
+      const fields = [{ string: path }, { string: data }, ...acl, { int: FLAG.ephemeral }];
+      let reply = await createOne(on, fields);
+      if (reply.code === CODE.noNode) {
+        await makeWay(on, dirname(path));
+        reply = expect(await on.request(OP.create2, fields), [CODE.done, CODE.nodeExists]);
+      }
+      if (reply.code === CODE.nodeExists) return undefined;
+      reply.body.string();
+      return reply.body.long();
+    },
+    read: async (on, paths) => {
+      // A server may be behind the others; after a sync what it says is not older than the question.
+      const synced = on.request(OP.sync, [{ string: "/" }]);
+      const replies = paths.map(async (path) => on.request(OP.getData, [{ string: path }, { boolean: false }]));
+      const [sync, ...answers] = await Promise.all([synced, ...replies]);
+      expect(sync, [CODE.done]);
+      return answers.map((answer) => nodeOf(expect(answer, [CODE.done, CODE.noNode])));
+    },
+    remove: async (on, path, version) => {
+      const reply = await on.request(OP.delete, [{ string: path }, { int: version }]);
+      expect(reply, [CODE.done, CODE.noNode, CODE.badVersion]);
+    },
+  };
+}
+
+function nodeOf({ code, body }: ZookeeperReply): ZookeeperNode | undefined {
+  if (code === CODE.noNode) return undefined;
+  const data = body.string();
+  const czxid = body.long();
+  // mzxid, ctime, mtime.
+  for (let skipped = 0; skipped < 3; skipped++) body.long();
+  const version = body.int();
+  // cversion, aversion.
+  for (let skipped = 0; skipped < 2; skipped++) body.int();
+  return { data, czxid, version, owner: body.long() };
+}

@@ -1,0 +1,240 @@
+/** ZooKeeper: the contract of a store of leases, and what is particular about it. `--quick` leaves it out, so as not to need ZooKeeper. */
+import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { createServer } from "node:net";
+import { silentLogger } from "@nightwriter/core";
+import type { LeaseClaim, LeaseStore } from "@nightwriter/lease";
+import { openZookeeperLeases } from "@nightwriter/lease-zookeeper";
+import { ensureServer, startTcpProxy, startZookeeper, type ZookeeperService } from "@nightwriter/services";
+import { describe, expect, it } from "vitest";
+import { describeLeaseStore, type LeaseServer } from "../lease/contract.ts";
+
+const applicationName = "leases of a test";
+/** Sessions from 0.4 to 60 s, which end on a full tick. */
+const settings = { tickTime: "200", maxSessionTimeout: "60000" };
+
+async function start(): Promise<LeaseServer> {
+  await ensureServer("zookeeper");
+  await using started = new AsyncDisposableStack();
+  const zookeeper = started.use(await startZookeeper({ settings }));
+  const { hold, cut, resume, urlFor } = started.use(await startTcpProxy({ port: zookeeper.port }));
+  const running = started.move();
+  return {
+    open: (options) => openZookeeperLeases({ ...options, url: urlFor(zookeeper.url), applicationName }),
+    hold,
+    cut,
+    resume,
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
+}
+
+describeLeaseStore("ZooKeeper", start, { storeTokens: true });
+
+function claimOf(name: string, holder = "a"): LeaseClaim {
+  return { name, holder, nonce: randomUUID() };
+}
+
+async function openAt(url: string, ttlMs = 3_000): Promise<LeaseStore> {
+  return openZookeeperLeases({ url, prefix: "nwtest_particular", ttlMs, applicationName });
+}
+
+async function started(more: Readonly<Record<string, string>> = {}): Promise<ZookeeperService> {
+  return startZookeeper({ settings: { ...settings, ...more } });
+}
+
+describe("openZookeeperLeases", () => {
+  it("loses all leases with its session, and none that is had again under another", async () => {
+    await using zookeeper = await started();
+    await using proxy = await startTcpProxy({ port: zookeeper.port });
+    await using store = await openAt(proxy.urlFor(zookeeper.url), 1_000);
+    await using other = await openAt(zookeeper.url, 1_000);
+    const mine = ["x", "y", "z"].map((name) => claimOf(name));
+    for (const claim of mine) await store.acquire(claim);
+    proxy.hold();
+    const left = async (): Promise<string[]> => [...(await other.find(["x", "y", "z"])).keys()];
+    await expect.poll(left, { interval: 100, timeout: 20_000 }).toEqual([]);
+    const theirs = claimOf("x", "b");
+    await other.acquire(theirs);
+    proxy.resume();
+    // It has a new session now, and believes in nothing of the old one.
+    await expect.poll(() => store.renew(mine).catch(() => "away"), { timeout: 20_000 }).toEqual(new Set());
+    await store.release(mine);
+    expect((await other.find(["x"])).get("x")).toMatchObject({ holder: "b", nonce: theirs.nonce });
+    expect(await store.acquire(claimOf("y"))).toBeDefined();
+  });
+
+  it("does not believe in a node of another session, although it bears the claim's name and content", async () => {
+    await using zookeeper = await started();
+    await using before = await openAt(zookeeper.url, 60_000);
+    await using after = await openAt(zookeeper.url, 60_000);
+    const mine = claimOf("x");
+    await before.acquire(mine);
+    expect(await after.acquire(mine)).toBeUndefined();
+    expect(await after.renew([mine])).toEqual(new Set());
+    await after.release([mine]);
+    expect(await before.renew([mine])).toEqual(new Set(["x"]));
+  });
+
+  it("takes its session up again over another connection, with the leases that it has", async () => {
+    await using zookeeper = await started();
+    await using proxy = await startTcpProxy({ port: zookeeper.port });
+    await using store = await openAt(proxy.urlFor(zookeeper.url), 60_000);
+    const mine = claimOf("x");
+    const grant = await store.acquire(mine);
+    proxy.cut();
+    await expect(store.renew([mine])).rejects.toMatchObject({ code: "lease_store_away", retryable: true });
+    proxy.resume();
+    expect(await store.renew([mine])).toEqual(new Set(["x"]));
+    expect(await store.acquire(mine)).toEqual(grant);
+    expect(proxy.counts().open).toBe(1);
+  });
+
+  it("keeps session, lease and number over a restart of the server, and gives the next a larger one", async () => {
+    await using zookeeper = await started();
+    await using store = await openAt(zookeeper.url, 60_000);
+    const mine = claimOf("x");
+    const grant = await store.acquire(mine);
+    await zookeeper.kill();
+    await expect(store.renew([mine])).rejects.toMatchObject({ code: "lease_store_away", retryable: true });
+    await using again = await startZookeeper({ settings, dir: zookeeper.dir, port: zookeeper.port });
+    expect(await store.renew([mine])).toEqual(new Set(["x"]));
+    expect(await store.acquire(mine)).toEqual(grant);
+    await store.release([mine]);
+    const next = await store.acquire(claimOf("x", "b"));
+    expect(next?.storeToken).toBeGreaterThan(grant?.storeToken ?? Number.POSITIVE_INFINITY);
+    await again.stop();
+  });
+
+  it("begins anew on a server that has forgotten everything, once its old session's time is over", async () => {
+    await using zookeeper = await started();
+    await using store = await openAt(zookeeper.url, 1_000);
+    const mine = claimOf("x");
+    await store.acquire(mine);
+    await zookeeper.stop();
+    await using empty = await startZookeeper({ settings, port: zookeeper.port });
+    await expect.poll(() => store.renew([mine]).catch(() => "away"), { timeout: 20_000 }).toEqual(new Set());
+    expect(await store.acquire(claimOf("x", "b"))).toBeDefined();
+    await empty.stop();
+  });
+
+  it("fails in time while the server is frozen, and has the lease afterwards", async () => {
+    await using zookeeper = await started();
+    await using store = await openAt(zookeeper.url, 12_000);
+    const mine = claimOf("x");
+    await store.acquire(mine);
+    process.kill(zookeeper.pid, "SIGSTOP");
+    const silence = { code: "lease_store_away", message: expect.stringContaining("no answer within") };
+    await expect(store.renew([mine])).rejects.toMatchObject(silence);
+    process.kill(zookeeper.pid, "SIGCONT");
+    expect(await store.renew([mine])).toEqual(new Set(["x"]));
+  });
+
+  it("ends one lease while it renews the others of its session", async () => {
+    await using zookeeper = await started();
+    await using store = await openAt(zookeeper.url, 1_500);
+    const [kept, left] = [claimOf("kept"), claimOf("left")];
+    await store.acquire(kept);
+    await store.acquire(left);
+    const names = async (): Promise<string[]> => {
+      expect(await store.renew([kept])).toEqual(new Set(["kept"]));
+      return [...(await store.find(["kept", "left"])).keys()];
+    };
+    await expect.poll(names, { interval: 100, timeout: 10_000 }).toEqual(["kept"]);
+    expect(await store.renew([kept, left])).toEqual(new Set(["kept"]));
+  });
+
+  it("ends all leases although it goes on asking for other things, when none is renewed", async () => {
+    await using zookeeper = await started();
+    await using store = await openAt(zookeeper.url, 1_500);
+    await store.acquire(claimOf("x"));
+    await store.acquire(claimOf("y"));
+    const left = async (): Promise<string[]> => [...(await store.find(["x", "y"])).keys()];
+    await expect.poll(left, { interval: 100, timeout: 10_000 }).toEqual([]);
+  });
+
+  it("ends a lease that was made although nobody learned of it, while its session goes on", async () => {
+    await using zookeeper = await started();
+    await using store = await openAt(zookeeper.url, 5_000);
+    await using other = await openAt(zookeeper.url, 60_000);
+    const [kept, unknown] = [claimOf("kept"), claimOf("unknown")];
+    await store.acquire(kept);
+    process.kill(zookeeper.pid, "SIGSTOP");
+    await expect(store.acquire(unknown)).rejects.toMatchObject({ code: "lease_store_away" });
+    process.kill(zookeeper.pid, "SIGCONT");
+    const seen = async (): Promise<string[]> => [...(await other.find(["kept", "unknown"])).keys()];
+    await expect.poll(seen, { interval: 20, timeout: 3_000 }).toEqual(["kept", "unknown"]);
+    const seenLater = async (): Promise<string[]> => {
+      expect(await store.renew([kept])).toEqual(new Set(["kept"]));
+      return seen();
+    };
+    await expect.poll(seenLater, { interval: 100, timeout: 20_000 }).toEqual(["kept"]);
+  });
+
+  it("refuses sessions that would end before a lease, and says once when they go on for longer", async () => {
+    await using zookeeper = await started({ minSessionTimeout: "4000", maxSessionTimeout: "8000" });
+    await expect(openAt(zookeeper.url, 10_000)).rejects.toMatchObject({
+      code: "lease_store_unfit",
+      message: expect.stringContaining("sessions last 8000 ms at most, a lease 10000 ms; shorten LEASE_MS"),
+    });
+    const warnings: unknown[] = [];
+    const logger = { ...silentLogger, warn: (fields: object) => void warnings.push(fields) };
+    await using store = await openZookeeperLeases({
+      url: zookeeper.url,
+      prefix: "nwtest_particular",
+      ttlMs: 1_000,
+      applicationName,
+      logger,
+    });
+    expect(warnings).toEqual([{ servers: `127.0.0.1:${zookeeper.port}`, sessionMs: 4_000, leaseMs: 1_000 }]);
+    // The lease ends in its own time all the same, while this process lives.
+    await using other = await openAt(zookeeper.url, 1_000);
+    const askedAtMs = performance.now();
+    await store.acquire(claimOf("x"));
+    await expect.poll(async () => (await other.find(["x"])).size, { interval: 50, timeout: 10_000 }).toBe(0);
+    expect(performance.now() - askedAtMs).toBeLessThan(4_000);
+  });
+
+  it("keeps to its path, and to its user where there is one", async () => {
+    await using zookeeper = await started();
+    const url = `${zookeeper.url}/company/night`;
+    await using store = await openAt(url.replace("//", "//night:s3cret%2Fp%40ss@"), 60_000);
+    await using root = await openAt(zookeeper.url, 60_000);
+    await store.acquire(claimOf("x"));
+    expect(store.label).toBe(`zookeeper at 127.0.0.1:${zookeeper.port}/company/night`);
+    expect(await root.acquire(claimOf("x", "b"))).toBeDefined();
+    const stranger = await openAt(url.replace("//", "//night:other@"), 60_000);
+    const fault: unknown = await stranger.acquire(claimOf("y")).catch((error: unknown) => error);
+    expect(fault).toMatchObject({
+      code: "lease_store_unfit",
+      message: expect.stringContaining("not allowed; see user"),
+    });
+    await stranger.close();
+  });
+
+  it("asks the next server when one refuses, and when one is silent", async () => {
+    await using zookeeper = await started();
+    await using proxy = await startTcpProxy({ port: zookeeper.port });
+    const servers = `127.0.0.1:1,127.0.0.1:${proxy.port},127.0.0.1:${zookeeper.port}`;
+    await using store = await openAt(`zookeeper://${servers}`, 9_000);
+    expect(store.label).toBe(`zookeeper at ${servers}`);
+    expect(proxy.counts().open).toBe(1);
+    const mine = claimOf("x");
+    const grant = await store.acquire(mine);
+    proxy.hold();
+    expect(await store.renew([mine])).toEqual(new Set(["x"]));
+    expect(await store.acquire(mine)).toEqual(grant);
+    proxy.cut();
+  });
+
+  it("is away where nobody listens, or somebody who speaks otherwise", async () => {
+    const away = { code: "lease_store_away", retryable: true };
+    await expect(openAt("zookeeper://127.0.0.1:1")).rejects.toMatchObject(away);
+    await expect(openAt("zookeeper://")).rejects.toMatchObject({ code: "lease_url_invalid" });
+    const web = createServer((socket) => socket.on("error", () => undefined).end("HTTP/1.1 400 Bad Request\r\n\r\n"));
+    await once(web.listen(0, "127.0.0.1"), "listening");
+    const address = web.address();
+    const port = typeof address === "object" ? address?.port : undefined;
+    await expect(openAt(`zookeeper://127.0.0.1:${port}`)).rejects.toMatchObject(away);
+    web.close();
+  });
+});
