@@ -42,7 +42,7 @@ export interface HandOver {
 
 export interface SeededNight extends AsyncDisposable {
   readonly night: Night;
-  start(name: string): Promise<Observed>;
+  readonly start: (name: string) => Promise<Observed>;
 }
 
 /** Plans a night whose workers take a while, and enqueues nothing yet. */
