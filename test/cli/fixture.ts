@@ -49,14 +49,14 @@ export interface Installation extends AsyncDisposable {
   readonly startWorker: () => Promise<App>;
 }
 
-/** A migrated database without data, and a queue. */
-export async function installation(store: QueueStore = "postgres"): Promise<Installation> {
+/** A migrated database without data, and a queue; with more settings than where these are. */
+export async function installation(store: QueueStore = "postgres", more: Environment = {}): Promise<Installation> {
   await using made = new AsyncDisposableStack();
   const folder = await mkdtemp(join(tmpdir(), "nightwriter-cli-"));
   made.defer(() => rm(folder, { recursive: true }));
   const test = made.use(await testDatabase());
   const queue = made.use(await testQueue(store));
-  const settings = { DATABASE_URL: test.url, QUEUE_URL: queue.url, QUEUE_PREFIX: queue.prefix };
+  const settings = { DATABASE_URL: test.url, QUEUE_URL: queue.url, QUEUE_PREFIX: queue.prefix, ...more };
   const running = made.move();
   return {
     database: test.database,

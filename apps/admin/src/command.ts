@@ -25,6 +25,8 @@ interface CommandWords {
   readonly notInOrder?: string;
   /** A last paragraph of the verb's help. */
   readonly more?: () => Promise<string>;
+  /** Verbs that follow this one: `partitions resize`. */
+  readonly subverbs?: readonly CommandDefinition[];
 }
 
 export interface CommandDefinition extends CommandWords {

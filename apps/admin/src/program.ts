@@ -62,11 +62,11 @@ function addCommand(parent: Command, { definition, perform, more }: Verb): void 
     .helpGroup(definition.group)
     .helpOption("-h, --help", "print this help")
     .addHelpText("after", `\n${helpAfter(definition, more)}`);
-  if ("subverbs" in definition) {
-    command.helpCommand(false);
-    for (const subverb of definition.subverbs) addCommand(command, { definition: subverb, perform, more: undefined });
-    return;
-  }
+  const { subverbs = [] } = definition;
+  // What stands behind a subverb is the subverb's, also where the verb before it has an option of that name.
+  if (subverbs.length > 0) command.helpCommand(false).enablePositionalOptions();
+  for (const subverb of subverbs) addCommand(command, { definition: subverb, perform, more: undefined });
+  if (!("define" in definition)) return;
   command
     .option("--json", "print one JSON document on stdout; amounts are minor units, as strings")
     .option("--verbose", "log more, and show where a fault happened");

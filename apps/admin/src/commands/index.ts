@@ -6,6 +6,7 @@ import { importCommand } from "./import.ts";
 import { lease } from "./lease.ts";
 import { migrate } from "./migrate.ts";
 import { open } from "./open.ts";
+import { partitions } from "./partitions.ts";
 import { rerun } from "./rerun.ts";
 import { run } from "./run.ts";
 import { scheduler } from "./scheduler.ts";
@@ -26,6 +27,7 @@ export const commands: readonly (CommandDefinition | CommandGroup)[] = [
   run,
   rerun,
   status,
+  partitions,
   total,
   verify,
   lease,

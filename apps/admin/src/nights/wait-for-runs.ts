@@ -3,6 +3,7 @@
  * is to look, and to say what may be missing when nothing moves.
  */
 import { setTimeout } from "node:timers/promises";
+import { getPartitionCount } from "@nightwriter/job";
 import { finishRuns, type ItemQueues, type Run, type RunStatus, reconcile, runStatus } from "@nightwriter/run";
 import type { Installation } from "../installation.ts";
 
@@ -83,8 +84,8 @@ function watchStillness(
   };
 }
 
-async function activeCount({ job }: Installation, queues: ItemQueues): Promise<number> {
-  const partitions = Array.from({ length: job.partitionCount }, (_, partition) => partition);
+async function activeCount({ database, job }: Installation, queues: ItemQueues): Promise<number> {
+  const partitions = Array.from({ length: await getPartitionCount(database, job) }, (_, partition) => partition);
   const counts = await Promise.all(partitions.map(async (partition) => queues.partition(partition).counts()));
   return sum(counts, ({ active }) => active);
 }

@@ -1,0 +1,71 @@
+import { setTimeout } from "node:timers/promises";
+import { createLogUpdate } from "log-update";
+import { type Answer, answer } from "../answer.ts";
+import { openInstallation } from "../installation.ts";
+import { watchInterrupt } from "../interrupt.ts";
+import { watchLeases } from "../partitions/lease-look.ts";
+import { lookAtPartitions, type PartitionsStatus } from "../partitions/partition-status.ts";
+import { partitionsDocument } from "../partitions/partitions-document.ts";
+import { partitionsTable } from "../partitions/partitions-table.ts";
+import { canRedraw, type Terminal } from "../terminal.ts";
+
+const REFRESH_EVERY_MS = 1_000;
+
+/** A worker is taken for dead by the others after this share of a lease without a heartbeat. */
+const STALE_AFTER_LEASES = 0.7;
+
+export interface PartitionsOptions {
+  readonly job: string;
+  readonly watch: boolean;
+}
+
+/** Says how a job's partitions stand; with `watch` again and again, until somebody has seen enough. */
+export async function showPartitions(terminal: Terminal, { job: jobName, watch }: PartitionsOptions): Promise<Answer> {
+  await using installation = await openInstallation(terminal, { verb: "partitions", jobName });
+  const { config, database, job, logger } = installation;
+  await using leases = watchLeases(config, logger);
+  const queues = await installation.queues();
+  const look = (): Promise<PartitionsStatus> =>
+    lookAtPartitions({
+      database,
+      job,
+      queues,
+      leases: (partitionCount) => leases.look(jobName, partitionCount),
+      staleMs: STALE_AFTER_LEASES * config.leaseMs,
+    });
+  const status = watch ? await watchPartitions(terminal, look) : await look();
+  return answer({
+    inOrder: !status.partitions.some(({ isAbandoned }) => isAbandoned),
+    document: partitionsDocument(jobName, status),
+    text: partitionsTable(status),
+  });
+}
+
+/** Refreshes a table on a terminal, and elsewhere tells of each partition that changes hands, until Ctrl-C. */
+async function watchPartitions(terminal: Terminal, look: () => Promise<PartitionsStatus>): Promise<PartitionsStatus> {
+  using interrupt = watchInterrupt();
+  const table = canRedraw(terminal.stderr) ? createLogUpdate(terminal.stderr) : undefined;
+  let before: PartitionsStatus | undefined;
+  for (;;) {
+    const status = await look();
+    if (interrupt.signal.aborted) {
+      table?.clear();
+      table?.done();
+      return status;
+    }
+    table?.(partitionsTable(status));
+    if (table === undefined) for (const line of handOvers(before, status)) terminal.note(line);
+    before = status;
+    // Woken early by Ctrl-C, which ends the watch with one more look.
+    await setTimeout(REFRESH_EVERY_MS, undefined, { signal: interrupt.signal }).catch(() => undefined);
+  }
+}
+
+function handOvers(before: PartitionsStatus | undefined, { partitions }: PartitionsStatus): string[] {
+  const holders = new Map(before?.partitions.map(({ partition, holder }) => [partition, holder]));
+  return partitions
+    .filter(({ partition, holder }) => !holders.has(partition) || holders.get(partition) !== holder)
+    .map(
+      ({ partition, holder = "nobody", fencingToken }) => `partition ${partition}: ${holder}, token ${fencingToken}`,
+    );
+}
