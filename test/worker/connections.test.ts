@@ -24,8 +24,40 @@ async function redisConnections(url: string): Promise<number> {
   }
 }
 
+/** Where they are by default: with the queue. */
+const withLeases = { LEASE_URL: "", BATCH_SIZE: "5" };
+
+/** Heartbeats, looks and terms share two, which are made when they are needed and ended when they are not. */
+const fleet = { [`${postgresName} fleet`]: expect.toSatisfy((count: number) => count === 1 || count === 2) };
+
 describe("the connections of a worker that is busy on all of its 16 partitions", { timeout: 120_000 }, () => {
-  it("are 4 to the database and 18 to Redis at most", async () => {
+  it("are 6 to the database and 19 to Redis at most", async () => {
+    await using redis = await startRedis();
+    await using night = await planNight({ store: "redis", restaurants: 400, queueUrl: redis.url });
+    const ours = await redisConnections(redis.url);
+    await night.startWorker(postgresName, withLeases);
+    await night.enqueue();
+    await night.finished(400);
+
+    expect(await postgresConnections(night)).toEqual({ [postgresName]: 4, ...fleet });
+    expect((await redisConnections(redis.url)) - ours).toBe(19);
+  });
+
+  it("are 6 to the database, 2 for leases there and 5 to a queue in PostgreSQL at most", async () => {
+    await using night = await planNight({ store: "postgres", restaurants: 400 });
+    await night.startWorker(postgresName, withLeases);
+    await night.enqueue();
+    await night.finished(400);
+
+    expect(await postgresConnections(night)).toEqual({
+      [postgresName]: 4,
+      ...fleet,
+      [`${postgresName} leases`]: expect.toSatisfy((count: number) => count === 1 || count === 2),
+      [`${postgresName} queue`]: 5,
+    });
+  });
+
+  it("are one less to Redis without leases", async () => {
     await using redis = await startRedis();
     await using night = await planNight({ store: "redis", restaurants: 400, queueUrl: redis.url });
     const ours = await redisConnections(redis.url);
@@ -33,17 +65,8 @@ describe("the connections of a worker that is busy on all of its 16 partitions",
     await night.enqueue();
     await night.finished(400);
 
-    expect(await postgresConnections(night)).toEqual({ [postgresName]: 4 });
+    expect(await postgresConnections(night)).toEqual({ [postgresName]: 4, ...fleet });
     expect((await redisConnections(redis.url)) - ours).toBe(18);
-  });
-
-  it("are 4 to the database and 5 to a queue in PostgreSQL at most", async () => {
-    await using night = await planNight({ store: "postgres", restaurants: 400 });
-    await night.startWorker(postgresName, { BATCH_SIZE: "5" });
-    await night.enqueue();
-    await night.finished(400);
-
-    expect(await postgresConnections(night)).toEqual({ [postgresName]: 4, [`${postgresName} queue`]: 5 });
   });
 
   it("stay within the sizes that are configured", async () => {
@@ -52,6 +75,6 @@ describe("the connections of a worker that is busy on all of its 16 partitions",
     await night.enqueue();
     await night.finished(400);
 
-    expect(await postgresConnections(night)).toEqual({ [postgresName]: 2, [`${postgresName} queue`]: 4 });
+    expect(await postgresConnections(night)).toEqual({ [postgresName]: 2, ...fleet, [`${postgresName} queue`]: 4 });
   });
 });

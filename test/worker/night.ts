@@ -2,7 +2,7 @@
 
 import { type Database, openDatabase } from "@nightwriter/database";
 import { registerJob } from "@nightwriter/job";
-import { connectQueues, type PartitionQueue } from "@nightwriter/queue";
+import { connectQueues, type PartitionQueue, type Queues } from "@nightwriter/queue";
 import { restaurantTotals } from "@nightwriter/restaurant-totals";
 import { type DueItem, dueItems, ensureNightlyRun } from "@nightwriter/run";
 import {
@@ -38,7 +38,8 @@ export interface Night extends AsyncDisposable {
   readonly databaseUrl: string;
   readonly database: Database;
   readonly db: Database["db"];
-  /** The queues, in the order of their partitions. */
+  readonly queues: Queues;
+  /** The queues of the 16 partitions that the night was planned with, in their order. */
   readonly partitions: readonly PartitionQueue[];
   readonly runId: bigint;
   /** The restaurants, `r0001`… */
@@ -92,6 +93,7 @@ export async function planNight({
     databaseUrl: url,
     database,
     db,
+    queues,
     partitions,
     runId: run.id,
     keys,

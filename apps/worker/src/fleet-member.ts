@@ -42,10 +42,7 @@ export const staleShare = 0.7;
 /** A worker whose lease store has been silent for longer does not beat: its heartbeat would keep its partitions from others. */
 const silenceShare = 0.3;
 
-/**
- * Joins, and takes what is free of its own share. Throws a Fault when the database does not answer; afterwards only
- * weather is expected of it.
- */
+/** Joins, and takes what is free of its own share; what weather prevents now is tried again by the loops. */
 export async function joinFleet(options: FleetMemberOptions): Promise<FleetMember> {
   const { heart, membership, holdings, obstacle, leases, leaseMs, logger } = options;
   const leaving = new AbortController();
@@ -76,9 +73,7 @@ export async function joinFleet(options: FleetMemberOptions): Promise<FleetMembe
     }
   };
 
-  await lookForUnheld();
-  await beat();
-  await look();
+  for (const work of [lookForUnheld, beat, look]) await passWeather(work);
   await holdings.settled();
   const beating = every(beats, beat);
   const loops = [every(looks, look), every(beats, lookForUnheld), every(tries, () => holdings.adjust(share))];

@@ -17,7 +17,7 @@ export function writeLimits({ statementTimeoutMs, lockTimeoutMs, queryTimeoutMs,
     statementTimeoutMs: share(statementTimeoutMs, 0.6),
     lockTimeoutMs: share(lockTimeoutMs, 0.5),
     queryTimeoutMs: share(queryTimeoutMs, 0.8),
-    connectTimeoutMs: share(10_000, 0.2),
+    connectTimeoutMs: leaseUrl === "none" ? 10_000 : connectTimeoutMs(leaseMs),
   };
 }
 
@@ -28,6 +28,11 @@ export function fleetLimits({ leaseMs }: Config): Limits {
     statementTimeoutMs: share(0.15),
     lockTimeoutMs: share(0.1),
     queryTimeoutMs: share(0.2),
-    connectTimeoutMs: share(0.2),
+    connectTimeoutMs: connectTimeoutMs(leaseMs),
   };
+}
+
+/** Nothing is sent before there is a connection, and a process that starts on a busy machine may need a while for its first. */
+function connectTimeoutMs(leaseMs: number): number {
+  return Math.min(10_000, Math.max(2_000, Math.round(leaseMs * 0.2)));
 }

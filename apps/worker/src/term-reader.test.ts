@@ -50,4 +50,13 @@ describe("termReader", () => {
     await terms.readAgain(term(0, 1n));
     expect(terms.current(0)).toEqual(term(0, 2n));
   });
+
+  it("has no term for a partition that is no more", async () => {
+    const answers = [[term(0, 1n), term(1, 1n)], [term(0, 2n)]];
+    const terms = await readTermsOnce(async () => answers.shift() ?? []);
+    await terms.readAgain(term(1, 1n));
+    expect(terms.current(1)).toBeUndefined();
+    await terms.readAgain(term(1, 1n));
+    expect(terms.current(0)).toEqual(term(0, 2n));
+  });
 });

@@ -3,12 +3,11 @@
  * never raises them. Somebody else may (a test, an operator, a worker of a later build): then a write is fenced, the
  * terms are read again, and the next write is under the new one.
  */
-import { invariant } from "@nightwriter/core";
 import type { Term } from "@nightwriter/partition";
 
 export interface TermReader {
-  /** The term of the partition as it was read last. */
-  current(partition: number): Term;
+  /** The term of the partition as it was read last. Undefined: the job has no such partition, any more. */
+  current(partition: number): Term | undefined;
   /** Afterwards `current` is newer than `refused`, or as the database had it just now. Calls at the same time share one read. */
   readAgain(refused: Term): Promise<void>;
 }
@@ -22,12 +21,6 @@ export async function readTermsOnce(read: () => Promise<readonly Term[]>): Promi
     return new Map((await read()).map((term) => [term.partition, term]));
   }
 
-  function current(partition: number): Term {
-    const term = terms.get(partition);
-    invariant(term !== undefined, `partition ${partition}: has no term`);
-    return term;
-  }
-
   async function readNow(): Promise<void> {
     try {
       terms = await readAll();
@@ -37,10 +30,10 @@ export async function readTermsOnce(read: () => Promise<readonly Term[]>): Promi
   }
 
   return {
-    current,
+    current: (partition) => terms.get(partition),
     async readAgain(refused) {
-      const { fencingToken, nonce } = current(refused.partition);
-      if (fencingToken !== refused.fencingToken || nonce !== refused.nonce) return;
+      const now = terms.get(refused.partition);
+      if (now?.fencingToken !== refused.fencingToken || now.nonce !== refused.nonce) return;
       await (reading ??= readNow());
     },
   };

@@ -97,7 +97,7 @@ async function takePart(
   const { workerName: name, leaseMs } = config;
   const database = started.use(openFleetPool(config, logger));
   const jobs = await Promise.all(definitions.map((definition) => registerJob(context.database, definition)));
-  await forgetSilentWorkers(database);
+  await forgetSilentWorkers(context.database);
   const obstacle = createLeaseObstacle(clock, leaseMs / 5);
   const leases = config.leaseUrl === "none" ? undefined : await openLeases({ config, obstacle, clock, logger });
   if (leases !== undefined) started.use(leases);
