@@ -226,6 +226,10 @@ describe("holdings", () => {
     on.closed("totals/0");
     await settle();
     expect(ended).toBe(false);
+    // A look that was under way when the end was asked for.
+    on.holdings.adjust(share({ 2: 0 }));
+    await settle();
+    expect(on.events).not.toContain("totals/2 consumed");
     on.closed("totals/1");
     await ending;
     expect(on.events).toContain("totals/1 given up");

@@ -13,7 +13,7 @@ export interface Holdings {
   consuming(): OwnPartition[];
   /** Resolves when every try to take a partition that was begun before has succeeded or failed. */
   settled(): Promise<void>;
-  /** Hands everything over; resolves when nothing is left. Nothing is to be adjusted after that. */
+  /** Hands everything over and takes nothing any more; resolves when nothing is left. */
   end(): Promise<void>;
 }
 
@@ -38,6 +38,7 @@ interface Kept {
 export function createHoldings(options: HoldingsOptions): Holdings {
   const { clock, unheldMs, patienceMs, standInMs, crash } = options;
   const all = new Map<string, Kept>();
+  let ending = false;
 
   function isMine(name: string, { rank }: OwnPartition): boolean {
     return rank === 0 || unheldMs(name) >= rank * patienceMs;
@@ -56,12 +57,14 @@ export function createHoldings(options: HoldingsOptions): Holdings {
 
   return {
     adjust(share) {
+      if (ending) return;
       for (const [name, kept] of all) if (!isKept(kept, share.get(name))) kept.holding.handOver();
       for (const [name, own] of share) if (!all.has(name) && isMine(name, own)) begin(name, own);
     },
     consuming: () => [...all.values()].filter(({ holding }) => holding.isConsuming()).map(({ holding }) => holding.own),
     settled: async () => void (await Promise.all([...all.values()].map(({ holding }) => holding.taken))),
     async end() {
+      ending = true;
       for (const { holding } of all.values()) holding.handOver();
       await Promise.all([...all.values()].map(({ holding }) => holding.gone));
     },
