@@ -13,6 +13,7 @@ import { expect } from "vitest";
 export interface DueNight extends AsyncDisposable {
   readonly database: Database;
   readonly db: Database["db"];
+  readonly databaseUrl: string;
   readonly job: Job;
   readonly queue: { readonly url: string; readonly prefix: string };
   readonly partitions: readonly PartitionQueue[];
@@ -52,6 +53,7 @@ export async function dueNight({ store, restaurants, queueUrl }: DueNightOptions
   return {
     database,
     db,
+    databaseUrl: url,
     job,
     queue,
     partitions,

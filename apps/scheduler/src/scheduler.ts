@@ -1,25 +1,26 @@
 /**
- * A scheduler: for each job a tick that hints at a night, a loop that catches up on nights, and one that mends the queue.
+ * A scheduler: the duties of each job, done by whoever of them leads.
  *
- * Any number of schedulers may run. Every duty is idempotent and decided by Postgres, so none of them leads.
+ * Any number of schedulers may run. Every duty is idempotent and decided by Postgres: with `LEASE_URL=none` all of them do all
+ * of it, and the outcome is the same. A lease only saves work.
  */
 import type { Config } from "@nightwriter/config";
-import { InvariantError, type Logger, systemClock } from "@nightwriter/core";
+import { type Logger, systemClock } from "@nightwriter/core";
 import {
   assertSchemaCompatible,
   assertServerSupported,
   currentEpoch,
   type Database,
+  type DatabaseOptions,
   openDatabase,
 } from "@nightwriter/database";
 import { type JobDefinition, registerJob } from "@nightwriter/job";
+import { createLeaseKeeper } from "@nightwriter/lease";
+import { openLeaseStore } from "@nightwriter/lease-stores";
 import { connectQueues, type Queues } from "@nightwriter/queue";
-import { catchUp } from "./catch-up.ts";
-import { startCronHint } from "./cron-hint.ts";
-import type { Duty } from "./duty.ts";
-import { startLoop } from "./loop.ts";
-import { mendQueue } from "./mend-queue.ts";
-import { runNight } from "./run-night.ts";
+import { startDatabasePulse } from "./database-pulse.ts";
+import { type Duties, startDuties } from "./duties.ts";
+import { startLeadership } from "./leadership.ts";
 
 export interface Scheduler {
   /** Begins no duty any more, finishes the ones under way, closes every connection. */
@@ -37,10 +38,10 @@ export interface SchedulerOptions {
 /** A plan after a long pause sums a long history. Nobody waits for it but planners. */
 const planTimeoutMs = 600_000;
 
-/** Checks what it needs and starts its duties. Throws a Fault, and leaves no connection behind when it does. */
+/** Checks what it needs and starts its duties, or to stand by. Throws a Fault, and leaves no connection behind when it does. */
 export async function startScheduler(options: SchedulerOptions): Promise<Scheduler> {
   await using started = new AsyncDisposableStack();
-  const { config, definitions, logger } = options;
+  const { config, definitions, logger, crash } = options;
   const database = started.use(openSchedulerDatabase(config, logger, {}));
   await assertServerSupported(database);
   await assertSchemaCompatible(database);
@@ -49,54 +50,99 @@ export async function startScheduler(options: SchedulerOptions): Promise<Schedul
   const queues = started.use(await openQueues(config, logger));
   const planner = started.use(openSchedulerDatabase(config, logger, { max: 1, statementTimeoutMs: planTimeoutMs }));
 
-  const duties = jobs.flatMap((job) => {
-    const name = job.definition.name;
-    return startDuties(options, {
-      job,
-      database,
-      planner,
-      queues: { partition: (partition) => queues.partition(name, partition) },
-      clock: systemClock,
-      catchUpDays: config.catchUpDays,
-      logger: logger.child({ job: name }),
+  const startAll: StartAll = (mayBegin) =>
+    jobs.map((job) => {
+      const name = job.definition.name;
+      const duty = {
+        job,
+        database,
+        planner,
+        queues: { partition: (partition: number) => queues.partition(name, partition) },
+        clock: systemClock,
+        catchUpDays: config.catchUpDays,
+        logger: logger.child({ job: name }),
+      };
+      return startDuties({ config, duty, mayBegin, crash });
     });
-  });
-  logger.info({ jobs: jobs.map(({ definition }) => definition.name) }, "scheduler ready");
+  const duties = config.leaseUrl === "none" ? allOf(startAll(() => true)) : await standBy(options, startAll, started);
+  logger.info(
+    { jobs: jobs.map(({ definition }) => definition.name), lease: config.leaseUrl !== "none" },
+    "scheduler ready",
+  );
 
   const connections = started.move();
   return {
     async stop() {
-      await Promise.all(duties.map((duty) => duty.stop()));
+      await duties.stop();
       await connections.disposeAsync();
     },
   };
 }
 
-function startDuties({ config, crash }: SchedulerOptions, duty: Duty): { stop(): Promise<void> }[] {
-  // One duty at a time: a reconciler beside an enqueuer would find missing what is about to come.
-  let before: Promise<void> = Promise.resolve();
-  const attempt = async (name: string, work: () => Promise<void>): Promise<void> => {
-    // What failed is tried again: by the loop itself in its next round, for the hint by the catch-up.
-    before = before.then(work).catch((error: unknown) => {
-      if (error instanceof InvariantError) crash(error);
-      duty.logger.error({ duty: name, err: error }, "duty failed; will be tried again");
-    });
-    return before;
+type StartAll = (mayBegin: () => boolean) => readonly Duties[];
+
+function allOf(duties: readonly Duties[]): Duties {
+  return {
+    async stop() {
+      await Promise.all(duties.map((each) => each.stop()));
+    },
   };
-  const loop = (name: string, everyMs: number, work: () => Promise<void>) =>
-    startLoop({ everyMs, random: Math.random, work: () => attempt(name, work) });
-  return [
-    startCronHint(duty, (businessDate) => attempt("cron hint", () => runNight(duty, businessDate))),
-    loop("catch-up", config.catchUpIntervalMs, () => catchUp(duty)),
-    loop("mend queue", config.reconcileIntervalMs, () => mendQueue(duty)),
-  ];
 }
 
-function openSchedulerDatabase(
-  config: Config,
-  logger: Logger,
-  own: { readonly max?: number; readonly statementTimeoutMs?: number },
-): Database {
+/** Stands for leadership. What is opened for that is closed with `started`. */
+async function standBy(
+  { config, logger, crash }: SchedulerOptions,
+  startAll: StartAll,
+  started: AsyncDisposableStack,
+): Promise<Duties> {
+  const { leaseMs } = config;
+  const clock = systemClock;
+  const random = Math.random;
+  const store = started.use(
+    await openLeaseStore({
+      url: config.leaseUrl,
+      prefix: config.queuePrefix,
+      ttlMs: leaseMs,
+      applicationName: `scheduler ${config.workerName}`,
+      logger,
+    }),
+  );
+  const answerMs = Math.round(leaseMs / 5);
+  const probe = started.use(
+    openSchedulerDatabase(config, logger, {
+      max: 1,
+      statementTimeoutMs: answerMs,
+      queryTimeoutMs: answerMs,
+      connectTimeoutMs: answerMs,
+    }),
+  );
+  const pulse = started.use(
+    startDatabasePulse({ database: probe, everyMs: leaseMs / 20, silenceMs: answerMs, clock, random, crash }),
+  );
+  const keeper = started.use(
+    createLeaseKeeper({
+      store,
+      holder: config.workerName,
+      marginMs: config.leaseMarginMs,
+      clock,
+      random,
+      logger,
+      obstacle: () => pulse.obstacle(),
+    }),
+  );
+  return startLeadership({
+    store,
+    keeper,
+    startDuties: (mayBegin) => allOf(startAll(mayBegin)),
+    random,
+    logger,
+    crash,
+  });
+}
+
+type OwnLimits = Partial<Pick<DatabaseOptions, "connectTimeoutMs" | "max" | "queryTimeoutMs" | "statementTimeoutMs">>;
+
+function openSchedulerDatabase(config: Config, logger: Logger, own: OwnLimits): Database {
   return openDatabase({
     url: config.databaseUrl,
     applicationName: `scheduler ${config.workerName}`,

@@ -1,0 +1,48 @@
+/**
+ * Whether the database answers, asked all the time on a connection of its own.
+ *
+ * A leader whose database is silent must not keep others from leading, however well the lease store answers; and its duties
+ * would tell too late, since a plan may take minutes when all is well.
+ */
+import { type Clock, Fault } from "@nightwriter/core";
+import type { Database } from "@nightwriter/database";
+import { startLoop } from "./loop.ts";
+
+export interface DatabasePulse extends AsyncDisposable {
+  /** Why this process must not lead, as a text for the log; undefined: nothing is in the way. */
+  obstacle(): string | undefined;
+}
+
+export interface DatabasePulseOptions {
+  /** Whose statements end within `silenceMs`. */
+  readonly database: Database;
+  readonly everyMs: number;
+  /** A database that has been silent for longer is an obstacle. */
+  readonly silenceMs: number;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly crash: (bug: unknown) => void;
+}
+
+/** Asks from now on, until it is disposed of. */
+export function startDatabasePulse(options: DatabasePulseOptions): DatabasePulse {
+  const { database, everyMs, silenceMs, clock, random, crash } = options;
+  let answeredAtMs = clock.monotonicMs();
+  const ask = async (): Promise<void> => {
+    const askedAtMs = clock.monotonicMs();
+    try {
+      await database.session((session) => session.query("select 1"));
+      answeredAtMs = askedAtMs;
+    } catch (error) {
+      if (!(error instanceof Fault)) crash(error);
+    }
+  };
+  const loop = startLoop({ everyMs, random, work: ask });
+  return {
+    obstacle() {
+      const silentMs = Math.round(clock.monotonicMs() - answeredAtMs);
+      return silentMs > silenceMs ? `the database has not answered for ${silentMs} ms` : undefined;
+    },
+    [Symbol.asyncDispose]: () => loop.stop(),
+  };
+}
