@@ -9,6 +9,7 @@ import {
   expectNoOverlap,
   expectShared,
   inHand,
+  nowNs,
   type Observed,
   observe,
   partitionCount,
@@ -40,6 +41,12 @@ export interface HandOver {
   readonly ms: number;
 }
 
+export interface Growth {
+  readonly handOvers: readonly HandOver[];
+  /** For each partition of those who got SIGTERM, from the signal to "partition consumed" at somebody else's. */
+  readonly afterSigtermMs: readonly number[];
+}
+
 export interface SeededNight extends AsyncDisposable {
   readonly night: Night;
   readonly start: (name: string) => Promise<Observed>;
@@ -63,9 +70,9 @@ export async function planSlowNight({ stores, restaurants, entryMs, settings }: 
 /**
  * One worker, then four, then two, each change while work is in hand, and the night goes on. Proves fair shares after each
  * change, that nobody consumed a partition beside another, that those who left exited with 0, and that every item was applied
- * exactly once. Returns what was handed over.
+ * exactly once.
  */
-export async function growAndShrink(options: GrowthOptions): Promise<HandOver[]> {
+export async function growAndShrink(options: GrowthOptions): Promise<Growth> {
   await using seeded = await planSlowNight(options);
   const { night, start } = seeded;
   const third = Math.ceil(night.keys.length / 3);
@@ -83,6 +90,7 @@ export async function growAndShrink(options: GrowthOptions): Promise<HandOver[]>
   await night.enqueue({ keys: pieces[2] ?? [] });
   await workInHand(night);
   const [leaving, staying] = [all.slice(0, 2), all.slice(2)];
+  const signalledNs = nowNs();
   for (const { app } of leaving) app.signal("SIGTERM");
   for (const { app } of leaving) expect(await app.exited).toEqual({ code: 0, signal: null });
   await shared(staying);
@@ -93,7 +101,8 @@ export async function growAndShrink(options: GrowthOptions): Promise<HandOver[]>
   // Nobody comes to four without 12 that are given away, nor from four to two without 8.
   expect(handOvers.length).toBeGreaterThanOrEqual(20);
   expect(new Set(handOvers.map(({ why }) => why))).toEqual(new Set(["handed over"]));
-  return handOvers;
+  const taken = staying.flatMap((worker) => worker.consumptions()).filter(({ beganNs }) => beganNs > signalledNs);
+  return { handOvers, afterSigtermMs: taken.map(({ beganNs }) => Number(beganNs - signalledNs) / 1e6) };
 }
 
 export async function shared(workers: readonly Observed[]): Promise<void> {
@@ -122,10 +131,11 @@ function handOver(before: Consumption | undefined, after: Consumption): HandOver
 }
 
 /** What was seen, for whoever reads the log of a run. */
-export function tell(what: string, handOvers: readonly HandOver[]): void {
+export function tell(what: string, { handOvers, afterSigtermMs }: Growth): void {
   const ms = handOvers.map((each) => each.ms).toSorted((one, other) => one - other);
-  const [median, longest] = [ms[Math.floor(ms.length / 2)] ?? 0, ms.at(-1) ?? 0];
+  const [median, longest] = [ms[Math.floor(ms.length / 2)] ?? 0, ms.at(-1) ?? 0].map(Math.round);
+  const last = Math.round(Math.max(...afterSigtermMs));
   process.stderr.write(
-    `fleet, ${what}: ${ms.length} hand-overs, median ${Math.round(median)} ms, longest ${Math.round(longest)} ms\n`,
+    `fleet, ${what}: ${ms.length} hand-overs, median ${median} ms, longest ${longest} ms; last taken ${last} ms after SIGTERM\n`,
   );
 }

@@ -155,11 +155,13 @@ export async function expectExact(
     select r.id as key
     from sales.restaurant r
     left join nightwriter.key_total t on t.key = r.id
-    left join lateral (select sum(s.amount_minor) as amount, count(*) as count from sales.sale s where s.restaurant_id = r.id) s on true
-    left join lateral (
-      select count(*) as count, sum(e.delta_minor) as delta, max(e.version_after) as version, sum(e.source_count) as sources
-      from nightwriter.ledger_entry e where e.key = r.id
-    ) e on true
+    left join (
+      select restaurant_id as key, sum(amount_minor) as amount, count(*) as count from sales.sale group by restaurant_id
+    ) s on s.key = r.id
+    left join (
+      select key, count(*) as count, sum(delta_minor) as delta, max(version_after) as version, sum(source_count) as sources
+      from nightwriter.ledger_entry group by key
+    ) e on e.key = r.id
     where r.id <> all (${[...except]}::text[])
       and (t.total_minor, t.version, e.count, e.delta, e.version, e.sources)
         is distinct from (s.amount::bigint, 1::bigint, 1::bigint, s.amount, 1::bigint, s.count::numeric)`.execute(db);
