@@ -11,6 +11,7 @@ import { rerun } from "./rerun.ts";
 import { run } from "./run.ts";
 import { scheduler } from "./scheduler.ts";
 import { status } from "./status.ts";
+import { story } from "./story.ts";
 import { test } from "./test.ts";
 import { total } from "./total.ts";
 import { verify } from "./verify.ts";
@@ -20,6 +21,7 @@ import { worker } from "./worker.ts";
 export const commands: readonly (CommandDefinition | CommandGroup)[] = [
   demo,
   dev,
+  story,
   test,
   migrate,
   importCommand,
