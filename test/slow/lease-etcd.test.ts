@@ -6,6 +6,7 @@ import { openEtcdLeases } from "@nightwriter/lease-etcd";
 import { type EtcdService, ensureServer, startEtcd, startTcpProxy } from "@nightwriter/services";
 import { describe, expect, it } from "vitest";
 import { describeLeaseStore, type LeaseServer } from "../lease/contract.ts";
+import { freeze } from "./freeze.ts";
 
 const applicationName = "leases of a test";
 
@@ -73,7 +74,7 @@ describe("openEtcdLeases", () => {
     await using store = await openAt(etcd.url, 12_000);
     const mine = claimOf("x");
     await store.acquire(mine);
-    process.kill(etcd.pid, "SIGSTOP");
+    await freeze(etcd.pid);
     const silence = { code: "lease_store_away", message: expect.stringContaining("no answer within") };
     await expect(store.renew([mine])).rejects.toMatchObject(silence);
     process.kill(etcd.pid, "SIGCONT");

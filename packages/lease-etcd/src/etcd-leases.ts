@@ -29,8 +29,9 @@ export interface EtcdLeasesOptions {
 }
 
 /**
- * Opens the store once a server has answered. Throws LeaseFault: `lease_url_invalid`, `lease_store_away`,
- * `lease_store_unfit` (wrong password, authentication not as the URL says, an etcd without its JSON gateway).
+ * Opens the store once a server has answered, for which it may take the length of a lease. Throws LeaseFault:
+ * `lease_url_invalid`, `lease_store_away`, `lease_store_unfit` (wrong password, authentication not as the URL says, an etcd
+ * without its JSON gateway).
  */
 export async function openEtcdLeases(options: EtcdLeasesOptions): Promise<LeaseStore> {
   const { ttlMs, prefix, applicationName, logger = silentLogger } = options;
@@ -88,7 +89,7 @@ export async function openEtcdLeases(options: EtcdLeasesOptions): Promise<LeaseS
 
   const close = async (): Promise<void> => gateway.close();
   try {
-    await ask.read([keyOf("")], until());
+    await ask.read([keyOf("")], performance.now() + ttlMs);
   } catch (error) {
     await close();
     throw error;

@@ -32,13 +32,13 @@ export interface ZookeeperLeasesOptions {
 }
 
 /**
- * Opens the store once a server has granted a session. Throws LeaseFault: `lease_url_invalid`, `lease_store_away`,
+ * Opens the store once a server has granted a session, for which it may take the length of a lease. Throws LeaseFault: `lease_url_invalid`, `lease_store_away`,
  * `lease_store_unfit` (sessions that would end before the lease, a path that is not ours to write).
  */
 export async function openZookeeperLeases(options: ZookeeperLeasesOptions): Promise<LeaseStore> {
   const store = new ZookeeperLeases(options, parseZookeeperUrl(options.url));
   try {
-    await store.find(["any"]);
+    await store.reach();
     return store;
   } catch (error) {
     await store.close();
@@ -68,6 +68,11 @@ class ZookeeperLeases implements LeaseStore {
       end: (claims, mayEnd) => this.#end({ claims, until: this.#until(), mayEnd }),
       logger,
     });
+  }
+
+  /** Begins the session. A server that has just started takes longer for the first than for any other. */
+  async reach(): Promise<void> {
+    await this.#session.run(performance.now() + this.ttlMs, async (on) => this.#read(on, [{ name: "any" }]));
   }
 
   async acquire(claim: LeaseClaim): Promise<LeaseGrant | undefined> {

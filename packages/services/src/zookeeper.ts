@@ -10,6 +10,8 @@ import { HOST, launchServer } from "./server-launch.ts";
 import { SERVER_ENVIRONMENT, serverUser } from "./server-user.ts";
 
 const MAIN = "org.apache.zookeeper.server.ZooKeeperServerMain";
+/** Debian's jar has no logger; without one the server does not say why it fails. Comes with it. */
+const LOGGER_JAR = "/usr/share/java/slf4j-simple.jar";
 /** It reads a file and nothing else; the port in it is known only when it starts. */
 const TAKE_SETTINGS = 'cat >zoo.cfg && exec "$@"';
 
@@ -55,7 +57,7 @@ export async function startZookeeper(options: ZookeeperOptions = {}): Promise<Zo
   const user = await serverUser();
   const folder = await openFolder({ wanted: options.dir, server: "zookeeper", user });
   const dir = folder.path;
-  const java = [found.java, "-Xmx128m", "-XX:+UseSerialGC", "-cp", found.jar, MAIN, "zoo.cfg"];
+  const java = [found.java, "-Xmx128m", "-XX:+UseSerialGC", "-cp", `${found.jar}:${LOGGER_JAR}`, MAIN, "./zoo.cfg"];
   let asked = 0;
   const { server, port } = await launchServer({
     name: `ZooKeeper in ${dir}`,

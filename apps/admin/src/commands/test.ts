@@ -5,8 +5,8 @@ import { group } from "./groups.ts";
 export const test: CommandDefinition = {
   name: "test",
   summary: "everything that tests this project (--quick: a few minutes of it)",
-  description: `Runs every check and every test; Redis and PostgreSQL 15 are installed first where they are missing, the system is
-Debian-like and this is root. The last line is "N passed, N failed, N skipped"; a skipped test counts as a failure.`,
+  description: `Runs every check and every test; Redis and PostgreSQL 15, and for the slow tests etcd and ZooKeeper, are installed
+first where they are missing, the system is Debian-like and this is root. The last line is "N passed, N failed, N skipped"; a skipped test counts as a failure.`,
   group: group.tryIt,
   examples: ["test", "test --quick"],
   define(command, perform) {

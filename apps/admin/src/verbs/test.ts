@@ -1,13 +1,16 @@
 import { fileURLToPath } from "node:url";
 import { toJson } from "@nightwriter/core";
-import { ensureServer } from "@nightwriter/services";
+import { ensureServer, type SystemServer } from "@nightwriter/services";
 import { execa } from "execa";
 
 const ROOT = fileURLToPath(new URL("../../../../", import.meta.url));
+const ALWAYS_NEEDED: readonly SystemServer[] = ["redis", "postgres-15"];
+/** By `test/slow` alone. */
+const ELSE_NEEDED: readonly SystemServer[] = ["etcd", "zookeeper"];
 const CLOSING_LINE = /(\d+) passed, (\d+) failed, (\d+) skipped$/;
 
 export type TestOptions = {
-  /** Leaves out `test/slow`. */
+  /** Leaves out `test/slow`, and does without the servers that only those tests need. */
   quick: boolean;
   json: boolean;
 };
@@ -17,11 +20,11 @@ export type TestOptions = {
  * stdout is `N passed, N failed, N skipped`; with `json` it is the only document there and the report goes to stderr.
  *
  * Returns the exit code: 0, or 1 if anything failed, was skipped, or kept the tests from running at all. Throws a
- * ServicesFault where Redis or PostgreSQL 15 is not on the machine and cannot be installed.
+ * ServicesFault where a server that the tests need is not on the machine and cannot be installed: Redis, PostgreSQL 15,
+ * and without `quick` etcd and ZooKeeper.
  */
 export async function runTests({ quick, json }: TestOptions): Promise<number> {
-  await ensureServer("redis");
-  await ensureServer("postgres-15");
+  for (const server of [...ALWAYS_NEEDED, ...(quick ? [] : ELSE_NEEDED)]) await ensureServer(server);
 
   const { exitCode, stdout } = await execa("vitest", ["run", ...(quick ? ["--exclude", "test/slow/**"] : [])], {
     cwd: ROOT,
