@@ -35,18 +35,17 @@ export function partitionName({ job, partition }: Pick<OwnPartition, "job" | "pa
 
 export function createMembership({ database, jobs, fleet }: MembershipOptions): Membership {
   const known = new Map(jobs.map((job) => [job.id, job]));
+  const sharing = fleet === undefined ? undefined : createRanking(fleet.name);
   return {
     async look() {
-      const live =
-        fleet === undefined ? undefined : (await liveWorkers(database, fleet.staleMs)).map(({ name }) => name);
+      const live = fleet === undefined ? [] : (await liveWorkers(database, fleet.staleMs)).map(({ name }) => name);
       const share = new Map<string, OwnPartition>();
       for (const before of known.values()) {
         const job = await asItIsNow(database, before);
         known.set(job.id, job);
-        const ranks = fleet === undefined || live === undefined ? everything(job) : ranksOf(job, live, fleet.name);
-        for (const [partition, rank] of ranks.entries()) {
-          if (rank !== undefined) share.set(partitionName({ job, partition }), { job, partition, rank });
-        }
+        const ranks = sharing === undefined ? everything(job) : sharing(job, live);
+        for (const [partition, rank] of ranks.entries())
+          share.set(partitionName({ job, partition }), { job, partition, rank });
       }
       return share;
     },
@@ -62,8 +61,21 @@ function everything({ partitionCount }: Job): number[] {
   return Array.from({ length: partitionCount }, () => 0);
 }
 
+/** My rank in each partition of a job. A look that finds what the look before it found computes nothing. */
+function createRanking(name: string): (job: Job, live: readonly string[]) => readonly number[] {
+  const last = new WeakMap<Job, { readonly live: string; readonly ranks: readonly number[] }>();
+  return (job, live) => {
+    const before = last.get(job);
+    const now = live.join(" ");
+    if (before?.live === now) return before.ranks;
+    const ranks = ranksOf(job, live, name);
+    last.set(job, { live: now, ranks });
+    return ranks;
+  };
+}
+
 /** Nothing for a process that the others take for dead: it is to be heard of first. */
-function ranksOf({ definition, partitionCount }: Job, live: readonly string[], name: string): (number | undefined)[] {
+function ranksOf({ definition, partitionCount }: Job, live: readonly string[], name: string): number[] {
   if (!live.includes(name)) return [];
   return assignPartitions(definition.name, partitionCount, live).map((assigned, partition) => {
     if (assigned === name) return 0;

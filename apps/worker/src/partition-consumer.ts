@@ -16,7 +16,7 @@ import { type Batcher, createBatcher } from "./batcher.ts";
 import { partitionName } from "./membership.ts";
 import { batchLimit, type History, settle, type Unsent, untried } from "./settle.ts";
 import type { StatementSlots } from "./statement-slots.ts";
-import type { Tally } from "./tally.ts";
+import { metAnotherTerm, type Tally } from "./tally.ts";
 import type { Warrant } from "./warrant.ts";
 import { createWeather, type Weather } from "./weather.ts";
 
@@ -131,7 +131,7 @@ async function applyBatch(
   } else {
     weather.good();
   }
-  if (outcomes.some(({ outcome }) => outcome === "fenced")) await askForTerm(term);
+  if (outcomes.some(metAnotherTerm)) await askForTerm(term);
   return outcomes;
 
   async function askForTerm(refused: Term): Promise<void> {

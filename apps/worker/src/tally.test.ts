@@ -38,6 +38,9 @@ describe("tally", () => {
     tally.countBatch("totals/1", [fenced, fenced, { outcome: "duplicate" }]);
     tally.countBatch("totals/1", [{ outcome: "duplicate" }]);
     expect(tally.counters).toMatchObject({ batches: 2, refusedWrites: 1, fenced: 2 });
+    // The sleeper's statement was refused, though others had applied all of its items by then.
+    tally.countBatch("totals/1", [{ outcome: "duplicate", storedToken: 2n }]);
+    expect(tally.counters).toMatchObject({ batches: 3, refusedWrites: 2, fenced: 2, duplicate: 3 });
   });
 
   it("knows when each partition had its last entry", () => {

@@ -10,7 +10,7 @@ type Outcomes = Record<ItemOutcome["outcome"], number>;
 export interface Counters extends Outcomes {
   /** Guarded statements, each with those it took to say why an item was not applied. */
   batches: number;
-  /** Those among them that were refused, whole or in part, because their term was over: `fenced` counts their items. */
+  /** Those among them that were refused, whole or in part, because their term was over, whatever became of their items since. */
   refusedWrites: number;
   /** Queue jobs that went back to the queue to be delivered again. */
   postponed: number;
@@ -38,6 +38,11 @@ export interface Tally {
 const outcomes = ["applied", "duplicate", "fenced", "conflict", "withdrawn", "parked", "unknown"] as const;
 const names = [...outcomes, "batches", "refusedWrites", "postponed"] as const satisfies (keyof Counters)[];
 
+/** Whether the item's statement came too late for its term. Others may have applied the item by then. */
+export function metAnotherTerm(outcome: ItemOutcome): boolean {
+  return outcome.outcome === "fenced" || (outcome.outcome === "duplicate" && outcome.storedToken !== undefined);
+}
+
 export function createTally(clock: Clock): Tally {
   const counters = zero();
   let before = zero();
@@ -47,10 +52,10 @@ export function createTally(clock: Clock): Tally {
     counters,
     entryTimes,
     countBatch(partition, batch) {
-      const { applied, fenced } = counters;
+      const { applied } = counters;
       for (const { outcome } of batch) counters[outcome] += 1;
       counters.batches += 1;
-      if (counters.fenced > fenced) counters.refusedWrites += 1;
+      if (batch.some(metAnotherTerm)) counters.refusedWrites += 1;
       if (counters.applied > applied) entryTimes.set(partition, clock.monotonicMs());
     },
     countPostponed() {
