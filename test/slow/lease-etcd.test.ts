@@ -1,5 +1,7 @@
 /** etcd: the contract of a store of leases, and what is particular about it. `--quick` leaves it out, so as not to need etcd. */
 import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
 import { silentLogger } from "@nightwriter/core";
 import type { LeaseClaim, LeaseStore } from "@nightwriter/lease";
 import { openEtcdLeases } from "@nightwriter/lease-etcd";
@@ -50,6 +52,62 @@ async function ask(etcd: EtcdService, path: string, body: object): Promise<Recor
 function base64(plain: string): string {
   return Buffer.from(plain).toString("base64");
 }
+
+/** Three members of one cluster, each on ports of its own. */
+async function startMembers(): Promise<readonly EtcdService[]> {
+  const peers = await freePorts(3);
+  const cluster = peers.map((port) => `m${port}=http://127.0.0.1:${port}`).join(",");
+  const members = peers.map(async (port) => {
+    const peer = `http://127.0.0.1:${port}`;
+    const identity = [`--name=m${port}`, `--listen-peer-urls=${peer}`, `--initial-advertise-peer-urls=${peer}`];
+    return startEtcd({ args: [...identity, `--initial-cluster=${cluster}`] });
+  });
+  return Promise.all(members);
+}
+
+async function freePorts(count: number): Promise<readonly number[]> {
+  const servers = Array.from({ length: count }, () => createServer().listen(0, "127.0.0.1"));
+  await Promise.all(servers.map((server) => once(server, "listening")));
+  const ports = servers.map((server) => (server.address() as AddressInfo).port);
+  await Promise.all(servers.map((server) => once(server.close(), "close")));
+  return ports;
+}
+
+async function isLeader(member: EtcdService): Promise<boolean> {
+  const { header, leader } = (await ask(member, "maintenance/status", {})) as {
+    readonly header: { readonly member_id: string };
+    readonly leader: string;
+  };
+  return header.member_id === leader;
+}
+
+describe("a cluster of three", () => {
+  it("keeps a lease when its leader crashes, and grants and renews nothing when its majority does", async () => {
+    await using started = new AsyncDisposableStack();
+    const members = (await startMembers()).map((member) => started.use(member));
+    const url = `etcd://${members.map(({ port }) => `127.0.0.1:${port}`).join(",")}`;
+    await using store = await openAt(url, 20_000);
+    const mine = claimOf("x");
+    const grant = await store.acquire(mine);
+    const roles = await Promise.all(members.map(isLeader));
+    const [leader, ...followers] = members.toSorted((one, other) => {
+      return Number(roles[members.indexOf(other)]) - Number(roles[members.indexOf(one)]);
+    });
+    expect(roles.filter(Boolean)).toHaveLength(1);
+
+    await leader?.kill();
+    // While they elect another, nobody answers; the lease has more time than that.
+    await expect.poll(() => store.renew([mine]).catch(() => "away"), { timeout: 15_000 }).toEqual(new Set(["x"]));
+    expect(await store.acquire(claimOf("x", "b"))).toBeUndefined();
+    const next = await store.acquire(claimOf("y"));
+    expect(next?.storeToken).toBeGreaterThan(grant?.storeToken ?? Number.POSITIVE_INFINITY);
+
+    await followers[0]?.kill();
+    const away = { code: "lease_store_away", retryable: true };
+    await expect(store.renew([mine])).rejects.toMatchObject(away);
+    await expect(store.acquire(claimOf("z"))).rejects.toMatchObject(away);
+  });
+});
 
 describe("openEtcdLeases", () => {
   it("keeps a lease and its number over a restart of the server, and gives the next a larger one", async () => {
