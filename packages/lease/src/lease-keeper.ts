@@ -8,8 +8,8 @@
  *
  * All leases are renewed in one request, every third of their length or a little sooner, so that one request may fail or hang
  * (a store answers or gives up within a third) and the next is still in time. A lease is to be kept by a process that gets
- * on with its work and by no other: where there is an obstacle, or the event loop is late by more than the margin, nothing
- * is renewed. What cannot be renewed is tried again in short steps until trust ends.
+ * on with its work and by no other: where there is an obstacle, or the event loop is late by more than the margin (a
+ * twentieth of a lease, if that is more), nothing is renewed. What cannot be renewed is tried again in short steps until trust ends.
  */
 import { randomUUID } from "node:crypto";
 import type { Clock, Logger } from "@nightwriter/core";
@@ -165,8 +165,9 @@ class Keeper implements LeaseKeeper {
   #lookLater(): void {
     if (this.#stopped !== undefined) return;
     const nowMs = this.#options.clock.monotonicMs();
-    const leftMs = [...this.#held.values()].map((lease) => lease.leftMs());
-    this.#lookAtMs = Math.ceil(nowMs + Math.max(0, Math.min(this.#stepMs, ...leftMs)));
+    const events = [...this.#held.values()].map((lease) => lease.leftMs());
+    if (this.#renewAtMs > nowMs) events.push(this.#renewAtMs - nowMs);
+    this.#lookAtMs = Math.ceil(nowMs + Math.max(0, Math.min(this.#stepMs, ...events)));
     this.#timer = setTimeout(() => this.#look(), this.#lookAtMs - nowMs);
   }
 
@@ -177,7 +178,8 @@ class Keeper implements LeaseKeeper {
       if (lease.leftMs() <= 0) this.#lose(lease, "it was not renewed in time");
     }
     const lateMs = nowMs - this.#lookAtMs;
-    const why = lateMs > marginMs ? `the event loop is late by ${Math.round(lateMs)} ms` : obstacle?.();
+    const why =
+      lateMs > Math.max(marginMs, this.#stepMs) ? `the event loop is late by ${Math.round(lateMs)} ms` : obstacle?.();
     this.#noteHindrance(why);
     if (why === undefined && nowMs >= this.#renewAtMs) this.#renewal ??= this.#renew();
     this.#lookLater();
