@@ -44,6 +44,16 @@ describe.each(bothPostgres)("applyItems on PostgreSQL %s", (server) => {
     expect(await attempts(night)).toMatchObject([{ key: "r0001", outcome: "duplicate" }]);
   });
 
+  test("tells with duplicate that the term is over: whoever slept while others did its work must hear of it", async () => {
+    await using night = await openNight(server);
+    const items = await plan(night, { request: "a" });
+    await apply(night, items);
+    await night.test.db.updateTable("nightwriter.partition_term").set({ fencing_token: 34n }).execute();
+    expect(await apply(night, items)).toEqual([{ outcome: "duplicate", storedToken: 34n }]);
+    const { partition, nonce } = night.term;
+    expect(await apply(night, items, { partition, nonce, fencingToken: 34n })).toEqual([{ outcome: "duplicate" }]);
+  });
+
   test("returns duplicate, and parks nothing, when what came since can no longer be added up", async () => {
     await using night = await openNight(server);
     const items = await plan(night, { request: "a" });

@@ -91,7 +91,10 @@ export function explanation(db: QueryCreator<Schema>, job: Job): Statement<Expla
 
 /** What the row says stands in the way of a write under `term`; undefined if nothing does. */
 export function obstacle(row: ExplanationRow, term: Term): ItemOutcome | undefined {
-  if (row.entry_version !== null) return { outcome: "duplicate" };
+  const isOver = row.term_token !== term.fencingToken || row.nonce !== term.nonce;
+  const storedToken = row.term_token ?? 0n;
+  // Whoever wakes from a long sleep finds that others have done its work: it must hear of its term all the same.
+  if (row.entry_version !== null) return { outcome: "duplicate", ...(isOver && { storedToken }) };
   if (row.status === null || row.revision === null || row.version === null || row.partition !== term.partition) {
     return { outcome: "withdrawn", reason: "unplanned" };
   }
@@ -99,9 +102,7 @@ export function obstacle(row: ExplanationRow, term: Term): ItemOutcome | undefin
   if (row.status === "parked") return { outcome: "withdrawn", reason: "parked" };
   if (row.is_closed) return { outcome: "withdrawn", reason: "closed" };
   if (row.paused_at !== null) return { outcome: "withdrawn", reason: "paused" };
-  if (row.term_token !== term.fencingToken || row.nonce !== term.nonce) {
-    return { outcome: "fenced", storedToken: row.term_token ?? 0n };
-  }
+  if (isOver) return { outcome: "fenced", storedToken };
   const rowToken = row.row_token ?? 0n;
   return rowToken > term.fencingToken ? { outcome: "fenced", storedToken: rowToken } : undefined;
 }
