@@ -1,5 +1,6 @@
 /** A look at a Redis past the store of leases. */
 import { setTimeout } from "node:timers/promises";
+import type { RedisService } from "@nightwriter/services";
 import { Redis } from "ioredis";
 
 export class LookingClient extends Redis implements AsyncDisposable {
@@ -33,4 +34,22 @@ export async function redisClient(url: string): Promise<LookingClient> {
   client.on("error", () => undefined);
   await client.connect();
   return client;
+}
+
+/** Returns when `isSo`; throws after a minute. For set-ups, outside of tests. */
+export async function until(isSo: () => Promise<boolean>): Promise<void> {
+  const deadline = performance.now() + 60_000;
+  while (!(await isSo())) {
+    if (performance.now() > deadline) throw new Error(`after a minute it is not so: ${String(isSo)}`);
+    await setTimeout(50);
+  }
+}
+
+/** Returns when the replica of a primary has all that the primary has. */
+export async function copied(primary: RedisService): Promise<void> {
+  await until(async () => {
+    const info = await primary.ask("info", "replication");
+    const [, offset] = /slave0:.*state=online,offset=(\d+)/.exec(info) ?? [];
+    return offset !== undefined && offset === /master_repl_offset:(\d+)/.exec(info)?.[1];
+  });
 }

@@ -21,13 +21,18 @@ export function patience(answerWithinMs: number): Patience {
     enableOfflineQueue: false,
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
-    connectTimeout: answerWithinMs,
-    // Longer than a question takes at most, whose end also ends the connection: this one is for the client's own commands.
-    commandTimeout: 2 * answerWithinMs,
+    connectTimeout: connectWithin(answerWithinMs),
+    // A question's own end comes sooner, and ends the connection too. This is for what the client asks while it connects.
+    commandTimeout: connectWithin(answerWithinMs),
     maxLoadingRetryTime: answerWithinMs,
     // After that a socket that the other side does not close is closed by us.
     disconnectTimeout: Math.min(answerWithinMs, 200),
   };
+}
+
+/** No question waits for a connection, so making one need not be as quick as an answer: a short lease is no reason to give up. */
+export function connectWithin(answerWithinMs: number): number {
+  return Math.max(2 * answerWithinMs, 1_000);
 }
 
 /** How long to wait before the next try to connect: soon, and not all processes at once. */

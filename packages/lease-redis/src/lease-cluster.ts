@@ -2,7 +2,7 @@
 import type { Logger } from "@nightwriter/core";
 import { LeaseFault } from "@nightwriter/lease";
 import { Cluster, type Redis } from "ioredis";
-import { askInTime, CONNECT_WITHIN_MS, inTime, patience, reconnectDelay } from "./ask-in-time.ts";
+import { askInTime, CONNECT_WITHIN_MS, connectWithin, inTime, patience, reconnectDelay } from "./ask-in-time.ts";
 import { keySlot } from "./key-slot.ts";
 import type { LeaseUrl } from "./lease-url.ts";
 import { isReadOnly, isRedirection, leaseFault } from "./redis-fault.ts";
@@ -94,7 +94,9 @@ function newCluster(url: LeaseUrl, answerWithinMs: number, applicationName: stri
     },
     clusterRetryStrategy: reconnectDelay(answerWithinMs),
     clusterNodeRetryStrategy: reconnectDelay(answerWithinMs),
-    slotsRefreshTimeout: answerWithinMs,
+    slotsRefreshTimeout: connectWithin(answerWithinMs),
+    // It would refuse a node that is just being connected. A cluster that is not whole says so to each question.
+    enableReadyCheck: false,
     // A question is sent again only to where the cluster says that the key is.
     maxRedirections: 3,
     retryDelayOnFailover: 0,

@@ -21,7 +21,7 @@ const full = new Set(["MISCONF", "OOM"]);
 /** The fault that an error of the client is. `label` names the servers without passwords: `redis at cache:6379`. */
 export function leaseFault(error: unknown, label: string): LeaseFault {
   if (error instanceof LeaseFault) return error;
-  const fact = error instanceof Error ? error.message || error.name : String(error);
+  const fact = factOf(error);
   const details = { store: label };
   // Only what a server has answered can be wrong with it: all else is a connection, or its absence.
   const code = error instanceof Error && error.name === "ReplyError" ? codeOf(error) : undefined;
@@ -39,6 +39,12 @@ export function leaseFault(error: unknown, label: string): LeaseFault {
     retryable: isFull,
     cause: error,
   });
+}
+
+function factOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  // The client gives up what it has asked when a connection ends, and speaks of an option.
+  return error.name === "MaxRetriesPerRequestError" ? "connection lost" : error.message || error.name;
 }
 
 /** Whether the server is a replica. Before 7.0 a script's error hides its code in the text. */

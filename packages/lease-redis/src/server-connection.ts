@@ -1,6 +1,6 @@
 /** From a URL to what ioredis takes. */
 import type { RedisOptions } from "ioredis";
-import { reconnectDelay } from "./ask-in-time.ts";
+import { connectWithin, reconnectDelay } from "./ask-in-time.ts";
 import type { Address, LeaseUrl } from "./lease-url.ts";
 
 type Connection = Omit<RedisOptions, "replyMapping">;
@@ -31,7 +31,7 @@ export function primaryConnection(url: LeaseUrl, answerWithinMs: number): Connec
     ...(tls && { sentinelTLS: {} }),
     ...(sentinelUsername !== undefined && { sentinelUsername }),
     ...(sentinelPassword !== undefined && { sentinelPassword }),
-    sentinelCommandTimeout: answerWithinMs,
+    sentinelCommandTimeout: connectWithin(answerWithinMs),
     sentinelRetryStrategy: reconnectDelay(answerWithinMs),
     // The sentinels' word that they have chosen another primary ends a connection to the old one, which may still answer.
     failoverDetector: true,

@@ -4,5 +4,7 @@ export { ServicesFault, type ServicesFaultCode } from "./fault.ts";
 export { type GuardedCommand, type GuardedProcess, type ProcessExit, startGuarded } from "./guarded-process.ts";
 export { type PostgresOptions, type PostgresService, startPostgres } from "./postgres.ts";
 export { type RedisOptions, type RedisService, startRedis } from "./redis.ts";
+export { type RedisClusterOptions, type RedisClusterService, startRedisCluster } from "./redis-cluster.ts";
+export { type SentinelsOptions, type SentinelsService, startSentinels } from "./redis-sentinels.ts";
 export { startTcpProxy, type TcpProxy, type TcpProxyCounts, type TcpProxyOptions } from "./tcp-proxy.ts";
 export { startZookeeper, type ZookeeperOptions, type ZookeeperService } from "./zookeeper.ts";

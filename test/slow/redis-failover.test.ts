@@ -1,0 +1,131 @@
+/** What becomes of leases when another server takes over from the one that had them: by sentinels, and in a cluster. */
+import { randomUUID } from "node:crypto";
+import { silentLogger } from "@nightwriter/core";
+import type { LeaseClaim, LeaseStore } from "@nightwriter/lease";
+import { openRedisLeases } from "@nightwriter/lease-redis";
+import {
+  type RedisService,
+  type SentinelsService,
+  startRedis,
+  startRedisCluster,
+  startSentinels,
+} from "@nightwriter/services";
+import { describe, expect, it } from "vitest";
+import { copied } from "../lease/redis-client.ts";
+
+async function open(options: { url: string; ttlMs?: number }): Promise<LeaseStore> {
+  return openRedisLeases({
+    prefix: "test",
+    ttlMs: 30_000,
+    applicationName: "leases-of-a-test",
+    logger: silentLogger,
+    ...options,
+  });
+}
+
+function claimOf(name: string, holder = "a"): LeaseClaim {
+  return { name, holder, nonce: randomUUID() };
+}
+
+interface Watched extends AsyncDisposable {
+  readonly primary: RedisService;
+  readonly replica: RedisService;
+  readonly sentinels: SentinelsService;
+}
+
+async function watched(): Promise<Watched> {
+  await using started = new AsyncDisposableStack();
+  const primary = started.use(await startRedis());
+  const password = decodeURIComponent(new URL(primary.url).password);
+  const replica = started.use(await startRedis({ replicaOf: primary.url, password }));
+  const sentinels = started.use(await startSentinels({ primaryUrl: primary.url }));
+  const running = started.move();
+  return { primary, replica, sentinels, [Symbol.asyncDispose]: () => running.disposeAsync() };
+}
+
+const soon = { timeout: 40_000, interval: 100 };
+
+describe("a failover by sentinels", () => {
+  it("of a primary that was killed leaves the leases that were copied, and the store works on the new one", async () => {
+    await using servers = await watched();
+    const { primary, replica, sentinels } = servers;
+    await using store = await open({ url: sentinels.url });
+    const claims = [claimOf("x"), claimOf("y")];
+    for (const claim of claims) await store.acquire(claim);
+    await copied(primary);
+    await primary.kill();
+    await expect.poll(() => store.renew(claims).catch(() => "away"), soon).toEqual(new Set(["x", "y"]));
+    expect(sentinels.primaryPort()).toBe(replica.port);
+    expect(await store.acquire(claimOf("x", "b"))).toBeUndefined();
+    expect(await store.acquire(claimOf("z"))).toBeDefined();
+  }, 120_000);
+
+  it("of a primary that is frozen moves the store too, and the old one is not asked when it wakes", async () => {
+    await using servers = await watched();
+    const { primary, replica, sentinels } = servers;
+    await using store = await open({ url: sentinels.url, ttlMs: 20_000 });
+    process.kill(primary.pid, "SIGSTOP");
+    try {
+      await expect
+        .poll(
+          () =>
+            store.acquire(claimOf("after")).then(
+              (grant) => grant !== undefined,
+              () => false,
+            ),
+          soon,
+        )
+        .toBe(true);
+      expect(sentinels.primaryPort()).toBe(replica.port);
+    } finally {
+      process.kill(primary.pid, "SIGCONT");
+    }
+    // Not before the sentinels have told it does it know that it is none any more.
+    await expect.poll(() => primary.ask("info", "replication"), soon).toContain("role:slave");
+    expect(await store.acquire(claimOf("later"))).toBeDefined();
+    expect(await replica.ask("exists", "test:lease:later")).toBe("1");
+  }, 120_000);
+
+  it("forgets a lease that was not copied: it is granted again while its holder still trusts it", async () => {
+    await using servers = await watched();
+    const { primary, replica, sentinels } = servers;
+    await using holder = await open({ url: sentinels.url });
+    await using rival = await open({ url: sentinels.url });
+    // A replica that has lost its primary and does not find back, before the lease is granted.
+    await replica.ask("config", "set", "masterauth", "not-the-password");
+    await primary.ask("client", "kill", "type", "replica");
+    const mine = claimOf("x");
+    const askedAtMs = performance.now();
+    expect(await holder.acquire(mine)).toBeDefined();
+    await primary.kill();
+    await expect
+      .poll(
+        () =>
+          rival.acquire(claimOf("x", "b")).then(
+            (grant) => grant !== undefined,
+            () => false,
+          ),
+        soon,
+      )
+      .toBe(true);
+    expect(performance.now() - askedAtMs).toBeLessThan(holder.ttlMs);
+    await expect.poll(() => holder.renew([mine]).catch(() => "away"), soon).toEqual(new Set());
+  }, 120_000);
+});
+
+describe("a failover in a cluster", () => {
+  it("leaves the leases that were copied, and the store works on the new primary", async () => {
+    await using cluster = await startRedisCluster({ replicas: 1, nodeTimeoutMs: 1_000 });
+    await using store = await open({ url: cluster.url, ttlMs: 60_000 });
+    const claims = Array.from({ length: 24 }, (_, index) => claimOf(`jobs/${index}`));
+    for (const claim of claims) await store.acquire(claim);
+    const [killed] = cluster.primaries;
+    if (killed === undefined) throw new Error("a cluster has nodes");
+    expect(Number(await killed.ask("dbsize"))).toBeGreaterThan(0);
+    await copied(killed);
+    await killed.kill();
+    await expect
+      .poll(() => store.renew(claims).catch(() => new Set()), soon)
+      .toEqual(new Set(claims.map(({ name }) => name)));
+  }, 180_000);
+});
