@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { readdir } from "node:fs/promises";
 import { ensureServer } from "@nightwriter/services";
 import { mutatedBuild, spawnApp, type TestDatabase, testDatabase } from "@nightwriter/testkit";
@@ -196,6 +197,21 @@ describe("nightwriter story", { timeout: 400_000 }, () => {
     expect(end, story.log.map(({ msg }) => msg).join("\n")).toEqual({ code: 130, signal: null });
     expect(await folder.leftRunning()).toEqual([]);
     expect(await readdir(folder.path)).toEqual([]);
+  });
+
+  it("says in one line what to do where the role may make no database", async () => {
+    await using test = await testDatabase();
+    const role = `nwtest_${randomUUID().replaceAll("-", "")}`;
+    await sql`create role ${sql.id(role)} login password 'plain'`.execute(test.db);
+    try {
+      const url = new URL(test.url);
+      [url.username, url.password] = [role, "plain"];
+      const { code, stdout, stderr } = await nightwriter(["story", "--scene", "c"], { DATABASE_URL: url.href });
+      expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+      expect(stderr.split("\n").at(-1)).toMatch(/^nightwriter: the story: .*grant it CREATEDB, or unset DATABASE_URL/);
+    } finally {
+      await sql`drop role ${sql.id(role)}`.execute(test.db);
+    }
   });
 
   it("says in one line which scenes cannot be played and what to install where there is no Redis", async () => {

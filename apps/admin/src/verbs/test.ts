@@ -4,7 +4,12 @@ import { ensureServer, type SystemServer } from "@nightwriter/services";
 import { execa } from "execa";
 
 const ROOT = fileURLToPath(new URL("../../../../", import.meta.url));
-const ALWAYS_NEEDED: readonly SystemServer[] = ["redis", "postgres-15"];
+/** Clocks can be moved on Linux only. */
+const ALWAYS_NEEDED: readonly SystemServer[] = [
+  "redis",
+  "postgres-15",
+  ...(process.platform === "linux" ? (["faketime"] as const) : []),
+];
 /** By `test/slow` alone. */
 const ELSE_NEEDED: readonly SystemServer[] = ["etcd", "zookeeper"];
 const CLOSING_LINE = /(\d+) passed, (\d+) failed, (\d+) skipped$/;
