@@ -35,7 +35,7 @@ export interface Trio extends AsyncDisposable {
 }
 
 /** Three workers that share the partitions, and a night of which everything is enqueued and nothing may be written yet. */
-export async function startTrio(options: FleetOptions & { readonly victim?: StartOptions }): Promise<Trio> {
+async function startTrio(options: FleetOptions & { readonly victim?: StartOptions }): Promise<Trio> {
   await using stack = new AsyncDisposableStack();
   const fleet = stack.use(await planFleet(options));
   const { leasesInQueue = false } = options.victim ?? {};

@@ -32,13 +32,12 @@ export interface FleetMemberOptions {
 }
 
 /**
- * In parts of a lease. A worker that others take for dead after 0.7 of one must have missed seven heartbeats; a partition that
+ * In parts of a lease. A worker that others take for dead (`staleShare`) must have missed seven heartbeats; a partition that
  * is handed over is found free after a fortieth at most.
  */
 const beats = 10;
 const looks = 20;
 const tries = 40;
-export const staleShare = 0.7;
 /** A worker whose lease store has been silent for longer does not beat: its heartbeat would keep its partitions from others. */
 const silenceShare = 0.3;
 

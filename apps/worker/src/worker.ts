@@ -14,10 +14,10 @@ import {
   type Database,
   openDatabase,
 } from "@nightwriter/database";
-import { forgetSilentWorkers } from "@nightwriter/fleet";
+import { forgetSilentWorkers, staleShare } from "@nightwriter/fleet";
 import { type JobDefinition, registerJob } from "@nightwriter/job";
 import { connectQueues, type Queues } from "@nightwriter/queue";
-import { type FleetMember, joinFleet, staleShare } from "./fleet-member.ts";
+import { type FleetMember, joinFleet } from "./fleet-member.ts";
 import { createHeart } from "./heartbeat.ts";
 import { createHoldings, type Holdings } from "./holdings.ts";
 import { createLeaseObstacle } from "./lease-obstacle.ts";

@@ -1,4 +1,5 @@
 import { setTimeout } from "node:timers/promises";
+import { staleShare } from "@nightwriter/fleet";
 import { createLogUpdate } from "log-update";
 import { type Answer, answer } from "../answer.ts";
 import { openInstallation } from "../installation.ts";
@@ -10,9 +11,6 @@ import { partitionsTable } from "../partitions/partitions-table.ts";
 import { canRedraw, type Terminal } from "../terminal.ts";
 
 const REFRESH_EVERY_MS = 1_000;
-
-/** A worker is taken for dead by the others after this share of a lease without a heartbeat. */
-const STALE_AFTER_LEASES = 0.7;
 
 export interface PartitionsOptions {
   readonly job: string;
@@ -31,7 +29,7 @@ export async function showPartitions(terminal: Terminal, { job: jobName, watch }
       job,
       queues,
       leases: (partitionCount) => leases.look(jobName, partitionCount),
-      staleMs: STALE_AFTER_LEASES * config.leaseMs,
+      staleMs: staleShare * config.leaseMs,
     });
   const status = watch ? await watchPartitions(terminal, look) : await look();
   return answer({
