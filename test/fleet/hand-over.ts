@@ -97,12 +97,23 @@ export async function growAndShrink(options: GrowthOptions): Promise<Growth> {
 
   await expectNightInOrder({ night });
   expectNoOverlap(all);
+  await expectWrittenDown(night, leaving);
   const handOvers = handOversOf(all);
   // Nobody comes to four without 12 that are given away, nor from four to two without 8.
   expect(handOvers.length).toBeGreaterThanOrEqual(20);
   expect(new Set(handOvers.map(({ why }) => why))).toEqual(new Set(["handed over"]));
   const taken = staying.flatMap((worker) => worker.consumptions()).filter(({ beganNs }) => beganNs > signalledNs);
   return { handOvers, afterSigtermMs: taken.map(({ beganNs }) => Number(beganNs - signalledNs) / 1e6) };
+}
+
+/** The table of workers says who has left, and has a last entry for every partition. */
+async function expectWrittenDown({ db }: Night, left: readonly Observed[]): Promise<void> {
+  await waitUntil(async () => {
+    const rows = await db.selectFrom("nightwriter.worker").select(["name", "left_at", "last_entries"]).execute();
+    const gone = rows.filter(({ left_at }) => left_at !== null).map(({ name }) => name);
+    expect(gone.toSorted()).toEqual(left.map(({ name }) => name).toSorted());
+    expect(new Set(rows.flatMap(({ last_entries }) => Object.keys(last_entries))).size).toBe(partitionCount);
+  });
 }
 
 export async function shared(workers: readonly Observed[]): Promise<void> {
