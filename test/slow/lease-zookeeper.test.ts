@@ -1,7 +1,8 @@
 /** ZooKeeper: the contract of a store of leases, and what is particular about it. `--quick` leaves it out, so as not to need ZooKeeper. */
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
-import { createServer } from "node:net";
+import { type AddressInfo, connect, createServer } from "node:net";
+import { text } from "node:stream/consumers";
 import { silentLogger } from "@nightwriter/core";
 import type { LeaseClaim, LeaseStore } from "@nightwriter/lease";
 import { openZookeeperLeases } from "@nightwriter/lease-zookeeper";
@@ -42,6 +43,61 @@ async function openAt(url: string, ttlMs = 3_000): Promise<LeaseStore> {
 async function started(more: Readonly<Record<string, string>> = {}): Promise<ZookeeperService> {
   return startZookeeper({ settings: { ...settings, ...more } });
 }
+
+/** Three servers of one ensemble, each on ports of its own. */
+async function startEnsemble(): Promise<readonly ZookeeperService[]> {
+  const ids = [1, 2, 3];
+  const ports = await freePorts(2 * ids.length);
+  const servers = ids.map((id) => [`server.${id}`, `127.0.0.1:${ports[2 * id - 2]}:${ports[2 * id - 1]}`] as const);
+  const ensemble = { ...settings, initLimit: "50", syncLimit: "10", ...Object.fromEntries(servers) };
+  return Promise.all(ids.map((id) => startZookeeper({ settings: ensemble, id })));
+}
+
+async function freePorts(count: number): Promise<readonly number[]> {
+  const servers = Array.from({ length: count }, () => createServer().listen(0, "127.0.0.1"));
+  await Promise.all(servers.map((server) => once(server, "listening")));
+  const ports = servers.map((server) => (server.address() as AddressInfo).port);
+  await Promise.all(servers.map((server) => once(server.close(), "close")));
+  return ports;
+}
+
+async function isLeader({ port }: ZookeeperService): Promise<boolean> {
+  return (await text(connect(port, "127.0.0.1").end("srvr"))).includes("Mode: leader");
+}
+
+describe("an ensemble of three", () => {
+  it("keeps session and leases when its leader crashes, and grants and renews nothing when its majority does", async () => {
+    await using started = new AsyncDisposableStack();
+    const members = (await startEnsemble()).map((member) => started.use(member));
+    const roles = await Promise.all(members.map(isLeader));
+    expect(roles.filter(Boolean)).toHaveLength(1);
+    const [leader, ...followers] = members.toSorted((one, other) => {
+      return Number(roles[members.indexOf(other)]) - Number(roles[members.indexOf(one)]);
+    });
+    const url = `zookeeper://${[leader, ...followers].map((member) => `127.0.0.1:${member?.port}`).join(",")}`;
+    await using store = await openAt(url, 20_000);
+    const mine = claimOf("x");
+    const grant = await store.acquire(mine);
+    // Whichever server a rival asks, it knows of the lease.
+    for (const follower of followers) {
+      await using rival = await openAt(follower.url, 20_000);
+      expect(await rival.acquire(claimOf("x", "b"))).toBeUndefined();
+      expect((await rival.find(["x"])).get("x")).toMatchObject({ nonce: mine.nonce });
+    }
+
+    await leader?.kill();
+    await expect.poll(() => store.renew([mine]).catch(() => "away"), { timeout: 18_000 }).toEqual(new Set(["x"]));
+    const next = await store.acquire(claimOf("y"));
+    expect(next?.storeToken).toBeGreaterThan(grant?.storeToken ?? Number.POSITIVE_INFINITY);
+
+    // The leader of the two that are left does not know at once that it has lost the other.
+    const [one, other] = followers;
+    if (one !== undefined) await ((await isLeader(one)) ? other : one)?.kill();
+    const away = { code: "lease_store_away", retryable: true };
+    await expect(store.renew([mine])).rejects.toMatchObject(away);
+    await expect(store.acquire(claimOf("z"))).rejects.toMatchObject(away);
+  }, 120_000);
+});
 
 describe("openZookeeperLeases", () => {
   it("loses all leases with its session, and none that is had again under another", async () => {

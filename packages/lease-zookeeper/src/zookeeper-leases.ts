@@ -108,8 +108,8 @@ class ZookeeperLeases implements LeaseStore {
 
   async find(names: readonly string[]): Promise<ReadonlyMap<string, LeaseSight>> {
     if (names.length === 0) return new Map();
-    const leases = names.map((name) => ({ name }));
-    const there = await this.#session.run(this.#until(), async (on) => this.#read(on, leases));
+    const paths = names.map((name) => this.#pathOf({ name }));
+    const there = await this.#session.run(this.#until(), async (on) => this.#nodes.look(on, paths));
     const sights = names.flatMap((name, at): [string, LeaseSight][] => {
       const node = there[at];
       return node === undefined ? [] : [[name, { ...holderOf(node.data), leftMs: undefined }]];
@@ -140,10 +140,8 @@ class ZookeeperLeases implements LeaseStore {
   }
 
   async #read(on: ZookeeperConnection, leases: readonly Named[]): Promise<(ZookeeperNode | undefined)[]> {
-    return this.#nodes.read(
-      on,
-      leases.map((lease) => this.#pathOf(lease)),
-    );
+    const paths = leases.map((lease) => this.#pathOf(lease));
+    return this.#nodes.read(on, this.#folder, paths);
   }
 
   #until(): number {

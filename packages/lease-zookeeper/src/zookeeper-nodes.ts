@@ -1,11 +1,11 @@
-/** The four things that are asked of ZooKeeper, about nodes. */
+/** What is asked of ZooKeeper, about nodes. */
 import { dirname } from "node:path/posix";
 import { LeaseFault } from "@nightwriter/lease";
 import type { JuteField } from "./jute.ts";
 import type { ZookeeperConnection, ZookeeperReply } from "./zookeeper-connection.ts";
 
 /** Of ZooKeeper's protocol, since 3.5. */
-const OP = { delete: 2, getData: 4, sync: 9, create2: 15 } as const;
+const OP = { delete: 2, getData: 4, sync: 9, check: 13, multi: 14, create2: 15 } as const;
 const CODE = { done: 0, noNode: -101, noAuth: -102, badVersion: -103, nodeExists: -110 } as const;
 const FLAG = { persistent: 0, ephemeral: 1 } as const;
 const ALL_PERMISSIONS = 31;
@@ -25,8 +25,13 @@ export interface ZookeeperNode {
 export interface ZookeeperNodes {
   /** Makes a node that ends with the session, and those above it that do not; its czxid, or undefined if it is there. */
   create(on: ZookeeperConnection, path: string, data: string): Promise<bigint | undefined>;
-  /** The nodes as they were after this was asked, or newer; undefined where there is none. In one round trip. */
-  read(on: ZookeeperConnection, paths: readonly string[]): Promise<(ZookeeperNode | undefined)[]>;
+  /** The nodes as one server knows them after it has asked its leader; undefined where there is none. In one round trip. */
+  look(on: ZookeeperConnection, paths: readonly string[]): Promise<(ZookeeperNode | undefined)[]>;
+  /**
+   * The nodes as a majority has them. A leader that has lost its majority does not know it at once, and goes on answering
+   * syncs and reads; so before it reads, this has something decided that changes nothing: the existence of the folder.
+   */
+  read(on: ZookeeperConnection, folder: string, paths: readonly string[]): Promise<(ZookeeperNode | undefined)[]>;
   /** Deletes the node if it has still this version; nothing happens if it is gone. */
   remove(on: ZookeeperConnection, path: string, version: number): Promise<void>;
 }
@@ -57,6 +62,12 @@ export function zookeeperNodes({ label, isPrivate }: { label: string; isPrivate:
     await createOne(on, fields);
   };
 
+  const readAll = async (on: ZookeeperConnection, paths: readonly string[]): Promise<(ZookeeperNode | undefined)[]> => {
+    const replies = paths.map(async (path) => on.request(OP.getData, [{ string: path }, { boolean: false }]));
+    const answers = await Promise.all(replies);
+    return answers.map((answer) => nodeOf(expect(answer, [CODE.done, CODE.noNode])));
+  };
+
   return {
     create: async (on, path, data) => {
       const fields = [{ string: path }, { string: data }, ...acl, { int: FLAG.ephemeral }];
@@ -69,13 +80,20 @@ export function zookeeperNodes({ label, isPrivate }: { label: string; isPrivate:
       reply.body.string();
       return reply.body.long();
     },
-    read: async (on, paths) => {
-      // A server may be behind the others; after a sync what it says is not older than the question.
+    look: async (on, paths) => {
       const synced = on.request(OP.sync, [{ string: "/" }]);
-      const replies = paths.map(async (path) => on.request(OP.getData, [{ string: path }, { boolean: false }]));
-      const [sync, ...answers] = await Promise.all([synced, ...replies]);
-      expect(sync, [CODE.done]);
-      return answers.map((answer) => nodeOf(expect(answer, [CODE.done, CODE.noNode])));
+      const [answer, found] = await Promise.all([synced, readAll(on, paths)]);
+      expect(answer, [CODE.done]);
+      return found;
+    },
+    read: async (on, folder, paths) => {
+      const operation = [{ int: OP.check }, { boolean: false }, { int: -1 }, { string: folder }, { int: -1 }];
+      const end = [{ int: -1 }, { boolean: true }, { int: -1 }];
+      const decided = on.request(OP.multi, [...operation, ...end]);
+      const [answer, found] = await Promise.all([decided, readAll(on, paths)]);
+      // That it is not there, or is none of our business, was decided as well.
+      expect(answer, [CODE.done, CODE.noNode, CODE.noAuth]);
+      return found;
     },
     remove: async (on, path, version) => {
       const reply = await on.request(OP.delete, [{ string: path }, { int: version }]);

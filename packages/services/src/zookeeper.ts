@@ -1,4 +1,4 @@
-/** A ZooKeeper server of one's own, from Debian's jar and the `java` on PATH: standalone, no ensemble. */
+/** A ZooKeeper server of one's own, from Debian's jar and the `java` on PATH. */
 
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
@@ -9,11 +9,12 @@ import { openFolder } from "./server-folder.ts";
 import { HOST, launchServer } from "./server-launch.ts";
 import { SERVER_ENVIRONMENT, serverUser } from "./server-user.ts";
 
-const MAIN = "org.apache.zookeeper.server.ZooKeeperServerMain";
+/** Runs alone where the settings name no other servers. */
+const MAIN = "org.apache.zookeeper.server.quorum.QuorumPeerMain";
 /** Debian's jar has no logger; without one the server does not say why it fails. Comes with it. */
 const LOGGER_JAR = "/usr/share/java/slf4j-simple.jar";
-/** It reads a file and nothing else; the port in it is known only when it starts. */
-const TAKE_SETTINGS = 'cat >zoo.cfg && exec "$@"';
+/** It reads files and nothing else; the port in one of them is known only when it starts. */
+const TAKE_SETTINGS = 'cat >zoo.cfg && mkdir -p data && echo "$1" >data/myid && shift && exec "$@"';
 
 /** Where a server's data are and how it runs; every field may be left out. */
 export interface ZookeeperOptions {
@@ -23,6 +24,8 @@ export interface ZookeeperOptions {
   readonly port?: number;
   /** More settings of zoo.cfg, such as `{ tickTime: "200" }`; they win over what is set here. */
   readonly settings?: Readonly<Record<string, string>>;
+  /** Its number among the servers of an ensemble, which `settings` describe: `{ "server.1": "127.0.0.1:2888:3888", … }`. */
+  readonly id?: number;
   /** Gets each line of the server's log. */
   readonly log?: (line: string) => void;
 }
@@ -43,7 +46,8 @@ export interface ZookeeperService extends AsyncDisposable {
 }
 
 /**
- * Starts a ZooKeeper on loopback and returns when it serves.
+ * Starts a ZooKeeper on loopback and returns when it serves: alone unless `settings` name other servers, with a majority
+ * of them otherwise.
  *
  * Like the other servers it cannot outlive this process, and runs as `nobody` if we are root; unlike them it has no
  * password. Throws a {@link ServicesFault}: `binaries-missing`, `folder-closed`, `did-not-start`.
@@ -66,7 +70,7 @@ export async function startZookeeper(options: ZookeeperOptions = {}): Promise<Zo
       asked = portToUse;
       return {
         file: "/bin/sh",
-        args: ["-c", TAKE_SETTINGS, "sh", ...java],
+        args: ["-c", TAKE_SETTINGS, "sh", String(options.id ?? 1), ...java],
         input: configuration({ dir, port: portToUse, settings: options.settings }),
         folder: dir,
         temporary: folder.temporary,
@@ -123,7 +127,7 @@ async function isServing(port: number): Promise<boolean> {
   const socket = connect(port, HOST).setTimeout(1_000, () => socket.destroy());
   socket.write("srvr");
   return text(socket).then(
-    (answer) => answer.includes("Mode: standalone"),
+    (answer) => answer.includes("Mode: "),
     () => false,
   );
 }
