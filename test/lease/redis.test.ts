@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { silentLogger } from "@nightwriter/core";
 import { type LeaseClaim, LeaseFault, type LeaseStore } from "@nightwriter/lease";
 import { openRedisLeases } from "@nightwriter/lease-redis";
-import { type RedisService, startRedis, startTcpProxy } from "@nightwriter/services";
+import { ensureServer, type RedisService, startRedis, startTcpProxy } from "@nightwriter/services";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { describeLeaseStore, type LeaseServer } from "./contract.ts";
 import { redisClient } from "./redis-client.ts";
@@ -33,8 +33,12 @@ async function open(options: { url: string; prefix?: string; ttlMs?: number }): 
   });
 }
 
+function claimOf(name: string): LeaseClaim {
+  return { name, holder: "a", nonce: randomUUID() };
+}
+
 function claimsOf(...names: readonly string[]): readonly LeaseClaim[] {
-  return names.map((name) => ({ name, holder: "a", nonce: randomUUID() }));
+  return names.map(claimOf);
 }
 
 async function faultOf(work: Promise<unknown>): Promise<LeaseFault> {
@@ -90,9 +94,7 @@ describe("openRedisLeases", () => {
     await using client = await redisClient(redis.url);
     await using store = await open({ url: proxy.urlFor(redis.url), prefix: "late", ttlMs: 1_500 });
     proxy.hold();
-    const [held] = claimsOf("held");
-    if (held === undefined) return;
-    expect((await faultOf(store.acquire(held))).code).toBe("lease_store_away");
+    expect((await faultOf(store.acquire(claimOf("held")))).code).toBe("lease_store_away");
     const opened = proxy.counts().accepted;
     // What the proxy has taken from the store's socket does not reach the server either: as if a network had dropped it.
     proxy.cut();
@@ -105,8 +107,7 @@ describe("openRedisLeases", () => {
   it("gives up a try on a server that is frozen, and is of use again when that goes on", async () => {
     await using frozen = await startRedis();
     await using store = await open({ url: frozen.url, ttlMs: 3_000 });
-    const [claim] = claimsOf("x");
-    if (claim === undefined) return;
+    const claim = claimOf("x");
     process.kill(frozen.pid, "SIGSTOP");
     const askedAtMs = performance.now();
     expect((await faultOf(store.acquire(claim))).message).toContain("no answer within 900 ms");
@@ -131,6 +132,19 @@ describe("openRedisLeases", () => {
     await killed.stop();
   });
 
+  it("grants a lease again when the server's clock jumps over its end, and the holder learns it at its renewal", async () => {
+    await ensureServer("faketime");
+    await using jumpy = await startRedis({ movableClock: true });
+    await using holder = await open({ url: jumpy.url, ttlMs: 60_000 });
+    await using rival = await open({ url: jumpy.url, ttlMs: 60_000 });
+    const [mine, theirs] = [claimOf("x"), claimOf("x")];
+    await holder.acquire(mine);
+    expect(await rival.acquire(theirs)).toBeUndefined();
+    await jumpy.moveClock(3_600_000);
+    await expect.poll(() => rival.acquire(theirs), { timeout: 10_000 }).toBeDefined();
+    expect(await holder.renew([mine])).toEqual(new Set());
+  });
+
   it("refuses a replica, and one that may evict keys, saying all that is wrong and no password", async () => {
     await using replica = await startRedis({ replicaOf: redis.url, args: ["--maxmemory-policy", "volatile-ttl"] });
     const fault = await faultOf(open({ url: replica.url }));
@@ -145,9 +159,7 @@ describe("openRedisLeases", () => {
     await using store = await open({ url: demoted.url, prefix: "demoted", ttlMs: 3_000 });
     await client.replicaof("127.0.0.1", redis.port);
     const acquire = async (): Promise<string> => {
-      const [claim] = claimsOf("x");
-      if (claim === undefined) return "";
-      return store.acquire(claim).then(
+      return store.acquire(claimOf("x")).then(
         () => "granted",
         (error: unknown) => (error instanceof LeaseFault ? error.code : "bug"),
       );

@@ -86,6 +86,30 @@ describe("a failover by sentinels", () => {
     expect(await replica.ask("exists", "test:lease:later")).toBe("1");
   }, 120_000);
 
+  it("that is told while the store waits for a frozen sentinel does not end it", async () => {
+    await using servers = await watched();
+    const { primary, replica, sentinels } = servers;
+    await using store = await open({ url: sentinels.url });
+    const [asked = 0] = sentinels.pids;
+    process.kill(asked, "SIGSTOP");
+    try {
+      await primary.kill();
+      await expect.poll(() => sentinels.primaryPort(), soon).toBe(replica.port);
+      await expect
+        .poll(
+          () =>
+            store.acquire(claimOf("x")).then(
+              (grant) => grant !== undefined,
+              (error: Error) => error.message,
+            ),
+          soon,
+        )
+        .toBe(true);
+    } finally {
+      process.kill(asked, "SIGCONT");
+    }
+  }, 120_000);
+
   it("forgets a lease that was not copied: it is granted again while its holder still trusts it", async () => {
     await using servers = await watched();
     const { primary, replica, sentinels } = servers;

@@ -123,6 +123,12 @@ function watchedClient(options: LeaseServerOptions): WatchedClient {
     }
   };
   client.on("error", note);
+  // The client ends for good when sentinels tell of a failover while it asks another sentinel for the primary.
+  let revival: NodeJS.Timeout | undefined;
+  const revive = (): void => {
+    revival = setTimeout(() => void client.connect().catch(note), answerWithinMs / 10);
+  };
+  client.on("end", revive);
   client.on("ready", () => void (inspection ??= inspect()));
   return {
     client,
@@ -132,7 +138,11 @@ function watchedClient(options: LeaseServerOptions): WatchedClient {
       await inspection;
       if (fault !== undefined) throw fault;
     },
-    close: async () => disconnect(client),
+    close: async () => {
+      client.off("end", revive);
+      clearTimeout(revival);
+      await disconnect(client);
+    },
     fault: () => {
       if (fault !== undefined && client.status === "ready") inspection ??= inspect();
       return fault;

@@ -1,7 +1,10 @@
 /** From a URL to what ioredis takes. */
 import type { RedisOptions } from "ioredis";
-import { connectWithin, reconnectDelay } from "./ask-in-time.ts";
+import { reconnectDelay } from "./ask-in-time.ts";
 import type { Address, LeaseUrl } from "./lease-url.ts";
+
+/** Then the next one is asked. */
+const SENTINEL_ANSWERS_WITHIN_MS = 1_000;
 
 type Connection = Omit<RedisOptions, "replyMapping">;
 
@@ -31,7 +34,7 @@ export function primaryConnection(url: LeaseUrl, answerWithinMs: number): Connec
     ...(tls && { sentinelTLS: {} }),
     ...(sentinelUsername !== undefined && { sentinelUsername }),
     ...(sentinelPassword !== undefined && { sentinelPassword }),
-    sentinelCommandTimeout: connectWithin(answerWithinMs),
+    sentinelCommandTimeout: SENTINEL_ANSWERS_WITHIN_MS,
     sentinelRetryStrategy: reconnectDelay(answerWithinMs),
     // The sentinels' word that they have chosen another primary ends a connection to the old one, which may still answer.
     failoverDetector: true,
