@@ -17,16 +17,14 @@ export const failover: Scene = {
     stage.begin();
     between.hold();
     const first = await takes(stage, { second: 0, writer: a });
-    await stage.note({
-      second: 0,
-      who: "lock server",
-      what: "its replica is 0.4 s behind: the grant is not there yet",
-    });
+    const keysOfPrimary = await primary.ask("dbsize");
+    await stage.note({ second: 0, who: "lock server", what: "its replica is 0.4 s behind, and nobody waits for it" });
     await clock.until(0.2);
     await primary.kill();
     between.cut();
     await stage.note({ second: 0.2, who: "lock server", what: "crashes (SIGKILL), the grant not copied" });
     await clock.until(5);
+    const keysOfReplica = await replica.ask("dbsize");
     await replica.ask("replicaof", "no", "one");
     await stage.note({ second: 5, who: "replica", what: "is made the lock server; it has never heard of A" });
     await stage.openLeases(b, replica.url);
@@ -37,6 +35,7 @@ export const failover: Scene = {
     await applies(stage, { second: 9, writer: b, item: stage.two, again: true });
     return [
       verdict("tokens of A and B", "33, 34", `${first}, ${second}`),
+      verdict("grants on primary, replica", "1, 0", `${keysOfPrimary}, ${keysOfReplica}`),
       holders,
       verdict("A's write", "33 < 34, 0 rows", refusal(refused)),
       ...(await endsExact(stage)),
