@@ -10,6 +10,7 @@ import { pause } from "./backoff.ts";
 import type { Heart } from "./heartbeat.ts";
 import type { Holdings } from "./holdings.ts";
 import type { LeaseObstacle } from "./lease-obstacle.ts";
+import { toleranceMs } from "./limits.ts";
 import type { Membership, Share } from "./membership.ts";
 import type { Unheld } from "./unheld.ts";
 
@@ -48,7 +49,7 @@ export async function joinFleet(options: FleetMemberOptions): Promise<FleetMembe
   let share: Share = new Map();
 
   const beat = async (): Promise<void> => {
-    if (leases !== undefined && leases.answeredAgoMs() > silenceShare * leaseMs) return;
+    if (leases !== undefined && leases.answeredAgoMs() > toleranceMs(leaseMs, silenceShare)) return;
     await obstacle.noteAnswer(() => heart.beat());
   };
   const look = async (): Promise<void> => {

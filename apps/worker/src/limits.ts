@@ -21,13 +21,20 @@ export function writeLimits({ statementTimeoutMs, lockTimeoutMs, queryTimeoutMs,
   };
 }
 
+/**
+ * A part of a lease for whatever only says how things are, where nothing depends on its being short. Of a lease of 4 s at least:
+ * a busy machine is silent for half a second now and then, and that is no reason to give partitions away.
+ */
+export function toleranceMs(leaseMs: number, part: number): number {
+  return Math.round(Math.max(leaseMs, 4_000) * part);
+}
+
 /** For the small statements of the fleet, which take a millisecond when all is well: after these, all is not. */
 export function fleetLimits({ leaseMs }: Config): Limits {
-  const share = (ofLease: number): number => Math.round(leaseMs * ofLease);
   return {
-    statementTimeoutMs: share(0.15),
-    lockTimeoutMs: share(0.1),
-    queryTimeoutMs: share(0.2),
+    statementTimeoutMs: toleranceMs(leaseMs, 0.15),
+    lockTimeoutMs: toleranceMs(leaseMs, 0.1),
+    queryTimeoutMs: toleranceMs(leaseMs, 0.2),
     connectTimeoutMs: connectTimeoutMs(leaseMs),
   };
 }

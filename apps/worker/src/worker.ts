@@ -21,7 +21,7 @@ import { type FleetMember, joinFleet } from "./fleet-member.ts";
 import { createHeart } from "./heartbeat.ts";
 import { createHoldings, type Holdings } from "./holdings.ts";
 import { createLeaseObstacle } from "./lease-obstacle.ts";
-import { fleetLimits, writeLimits } from "./limits.ts";
+import { fleetLimits, toleranceMs, writeLimits } from "./limits.ts";
 import { createMembership } from "./membership.ts";
 import { openLeases } from "./open-leases.ts";
 import { type ConsumerContext, startPartitionConsumer } from "./partition-consumer.ts";
@@ -98,7 +98,7 @@ async function takePart(
   const database = started.use(openFleetPool(config, logger));
   const jobs = await Promise.all(definitions.map((definition) => registerJob(context.database, definition)));
   await forgetSilentWorkers(context.database);
-  const obstacle = createLeaseObstacle(clock, leaseMs / 5);
+  const obstacle = createLeaseObstacle(clock, toleranceMs(leaseMs, 0.2));
   const leases = config.leaseUrl === "none" ? undefined : await openLeases({ config, obstacle, clock, logger });
   if (leases !== undefined) started.use(leases);
   const holdings = createHoldings({
