@@ -40,17 +40,24 @@ export function reconnectDelay(answerWithinMs: number): (tries: number) => numbe
   return (tries) => Math.min(2 ** Math.min(tries, 6) * 10, answerWithinMs / 2) * (0.5 + Math.random() / 2);
 }
 
-/** Settles as the work does, or throws after `ms`, and then says so to `onLate`. The work itself goes on. */
+/**
+ * Settles as the work does, or throws after `ms`, and then says so to `onLate`. The work itself goes on. Where this process was
+ * held up, answers that have come meanwhile are read before anything is late: timers are run first, then sockets, then immediates.
+ */
 export async function inTime<Result>(ms: number, work: Promise<Result>, onLate?: () => void): Promise<Result> {
   const { promise: late, reject } = Promise.withResolvers<never>();
+  let verdict: NodeJS.Immediate | undefined;
   const timer = setTimeout(() => {
-    onLate?.();
-    reject(new Error(`no answer within ${ms} ms`));
+    verdict = setImmediate(() => {
+      onLate?.();
+      reject(new Error(`no answer within ${ms} ms`));
+    });
   }, ms);
   try {
     return await Promise.race([work, late]);
   } finally {
     clearTimeout(timer);
+    clearImmediate(verdict);
   }
 }
 

@@ -22,7 +22,7 @@ const DRIFT_SHARE = 0.01;
 const DRIFT_MS = 2;
 
 /** Two rounds, and they still end within a third of a lease. */
-const ANSWER_WITHIN = 0.1;
+const ANSWER_WITHIN = 0.15;
 
 /**
  * Connects to 3 or 5 servers, of which a majority must be there, and refuses those that are replicas, may evict keys or are
