@@ -137,7 +137,13 @@ describe("nightwriter story", { timeout: 400_000 }, () => {
       [40, "A", "33", 43_000],
       [41, "B", "34", 45_000],
     ]);
-    expect(findings(ran, "e")).toMatchObject({ "A's lease when it sends": "10 s left", ...exact });
+    expect(findings(ran, "e")).toEqual({
+      "tokens of A and B": "33, 34",
+      "A's lease when it sends": "10 s left",
+      "what the network had kept": "a whole statement",
+      "A's write, 10 s after its lease": "33 < 34, 0 rows",
+      ...exact,
+    });
 
     expect(rows(ran, "g").slice(-3)).toEqual([
       [51, "B", "", 43_000],

@@ -1,4 +1,5 @@
-import { startTcpProxy } from "@nightwriter/services";
+import { setImmediate } from "node:timers/promises";
+import { startTcpProxy, type TcpProxy } from "@nightwriter/services";
 import { type Scene, TooSlow, verdict } from "../scene.ts";
 import { applies, checks, endsExact, leaseEnds, notesWrite, refusal, takes } from "../steps.ts";
 
@@ -30,15 +31,29 @@ export const lateWrite: Scene = {
     const second = await takes(stage, { second: 31, writer: b });
     await applies(stage, { second: 33, writer: b, item: stage.three });
     await clock.until(40);
-    way.resume();
+    const waited = await resumes(way);
     const refused = await late.result;
     await notesWrite(stage, { second: 40, writer: a, item: stage.two, result: refused, how: "its write arrives, " });
     await applies(stage, { second: 41, writer: b, item: stage.two, again: true });
     return [
       verdict("tokens of A and B", "33, 34", `${first}, ${second}`),
       verdict("A's lease when it sends", "10 s left", left),
+      verdict("what the network had kept", "a whole statement", describe(waited)),
       verdict("A's write, 10 s after its lease", "33 < 34, 0 rows", refusal(refused)),
       ...(await endsExact(stage)),
     ];
   },
 };
+
+/** Lets everything go on, and returns how many of A's bytes had been waiting: those that come before the server can have answered. */
+async function resumes(way: TcpProxy): Promise<number> {
+  const before = way.counts().bytesToServer;
+  way.resume();
+  while (way.counts().bytesToServer === before) await setImmediate();
+  return way.counts().bytesToServer - before;
+}
+
+/** The statement has thousands of bytes; what the driver might say before it, such as `discard plans`, has some dozens. */
+function describe(bytes: number): string {
+  return bytes > 1_000 ? "a whole statement" : `${bytes} bytes`;
+}
