@@ -16,7 +16,7 @@ describe("inTime", () => {
   });
 
   it("takes an answer that came while this process was held up", async () => {
-    const server = createServer((socket) => socket.end("pong"));
+    const server = createServer((socket) => socket.on("error", () => undefined).end("pong"));
     await once(server.listen(0, "127.0.0.1"), "listening");
     const socket = connect((server.address() as AddressInfo).port, "127.0.0.1").setEncoding("utf8");
     try {
