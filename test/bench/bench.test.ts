@@ -4,7 +4,7 @@ import { execa } from "execa";
 import { describe, expect, test } from "vitest";
 
 const root = resolve(import.meta.dirname, "../..");
-const figures = ["night", "memory", "write", "planning", "growth", "verify"];
+const figures = ["night", "memory", "lease", "write", "planning", "growth", "verify"];
 
 async function bench(...args: string[]): Promise<{ exitCode: number | undefined; stdout: string; stderr: string }> {
   const { exitCode, stdout, stderr } = await execa(process.execPath, ["test/bench/main.ts", ...args], {

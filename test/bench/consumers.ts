@@ -11,12 +11,17 @@ const root = resolve(import.meta.dirname, "../..");
 const concurrency = 200;
 const startMs = 60_000;
 
-/** Starts the worker as it is started in production, and returns when it consumes. */
-export async function startWorker({ url, prefix }: NightQueues, databaseUrl: string): Promise<GuardedProcess> {
+/** Starts the worker as it is started in production, and returns when it consumes. `leaseUrl`: default, the queue's Redis. */
+export async function startWorker(
+  { url, prefix }: NightQueues,
+  databaseUrl: string,
+  leaseUrl: string = url,
+): Promise<GuardedProcess> {
   return startProgram("apps/worker/src/main.ts", "worker ready", {
     DATABASE_URL: databaseUrl,
     QUEUE_URL: url,
     QUEUE_PREFIX: prefix,
+    LEASE_URL: leaseUrl,
     WORKER_NAME: "bench-worker",
     WORKER_CONCURRENCY: String(concurrency),
     LOG_LEVEL: "info",

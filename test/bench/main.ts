@@ -13,13 +13,14 @@ import { startProgress } from "./progress.ts";
 import { type Report, reportJson, reportTable, spreadText } from "./report.ts";
 import { growthRow } from "./rows/growth.ts";
 import { guardedWriteRow } from "./rows/guarded-write.ts";
+import { leaseRow } from "./rows/lease.ts";
 import { nightRow } from "./rows/night.ts";
 import { planningRow } from "./rows/planning.ts";
 import type { Row } from "./rows/row.ts";
 import { verifyRow } from "./rows/verify.ts";
 import { openStage, serverSeconds, stageSeconds } from "./stage.ts";
 
-const rows: readonly Row[] = [nightRow, guardedWriteRow, planningRow, growthRow, verifyRow];
+const rows: readonly Row[] = [nightRow, leaseRow, guardedWriteRow, planningRow, growthRow, verifyRow];
 
 async function bench({ scale, pairCount, rows: wanted }: Options): Promise<Report> {
   const startedAt = Temporal.Now.instant();
