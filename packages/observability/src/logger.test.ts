@@ -69,6 +69,24 @@ describe("createLogger", () => {
     },
   );
 
+  it("writes of a Redis command that failed its name and none of its arguments, among which are passwords", () => {
+    const { logger, lines, parsed } = capture();
+    const command = { name: "hello", args: ["3", "AUTH", "night", "s3cret"] };
+    const refused = Object.assign(new Error("WRONGPASS invalid username-password pair"), { command });
+    const within = Object.assign(new Error("no node answered"), { lastNodeError: refused });
+    logger.error({ err: new Fault("unfit", "store: refused", { cause: refused }) }, "of a cause");
+    logger.error({ err: within }, "of an error within");
+    logger.error({ err: new AggregateError([refused], "all failed") }, "of several");
+    logger.error({ err: refused }, "of the error itself");
+    expect(lines.join("")).not.toContain("s3cret");
+    expect(parsed()).toMatchObject([
+      { err: { cause: { command: "hello" } } },
+      { err: { lastNodeError: { command: "hello" } } },
+      { err: { aggregateErrors: [{ command: "hello" }] } },
+      { err: { command: "hello" } },
+    ]);
+  });
+
   it("writes a readable line for a terminal", () => {
     const { logger, lines } = capture(true);
     logger.info({ partition: 7 }, "started");

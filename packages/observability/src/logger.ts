@@ -50,10 +50,26 @@ function pinoOptions(options: CreateLoggerOptions): PinoOptions {
     level: options.level ?? "info",
     base: { name: options.name, pid: process.pid, ...options.fields },
     timestamp: stdTimeFunctions.isoTime,
-    serializers: { err: (error: Error) => exactIntegers(stdSerializers.errWithCause(error)) },
+    serializers: { err: (error: Error) => exactIntegers(withoutArguments(stdSerializers.errWithCause(error))) },
     formatters: { level: (label) => ({ level: label }), log: (fields) => exactIntegers(fields) },
     hooks: { streamWrite: scrub },
   };
+}
+
+/**
+ * A client of Redis tells with each error what it had sent, `command: { name, args }`: at a login, the password. The name is
+ * left. Looks into causes and other errors within.
+ */
+function withoutArguments(error: object): object {
+  const within = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(within);
+    return typeof value === "object" && value !== null && "stack" in value ? withoutArguments(value) : value;
+  };
+  const nameOnly = (command: unknown): unknown =>
+    typeof command === "object" && command !== null && "name" in command ? command.name : undefined;
+  return Object.fromEntries(
+    Object.entries(error).map(([key, value]) => [key, key === "command" ? nameOnly(value) : within(value)]),
+  );
 }
 
 /** pino writes a bigint as a JSON number, which loses digits in whatever reads it. Looks two levels deep: as far as a fault's `details`. */
