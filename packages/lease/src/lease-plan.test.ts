@@ -86,6 +86,18 @@ describe("planLease", () => {
     expect(recommendation.reason).toContain(word);
   });
 
+  it.each([
+    [1, 1_000, "the shortest that can be set"],
+    [86_400_000, 600_000, "the longest that can be set"],
+  ])(
+    "recommends instead of %i ms, where nothing is known of runs, the %i ms that LEASE_MS takes",
+    (leaseMs, kept, word) => {
+      const { recommendation } = planLease({ ...manyLocks, leaseMs });
+      expect(recommendation.leaseMs).toBe(kept);
+      expect(recommendation.reason).toContain(word);
+    },
+  );
+
   it("is sure of a pause that is two thirds of the lease", () => {
     expect(planLease(lesson).surePauseMs).toBe(20_000);
   });

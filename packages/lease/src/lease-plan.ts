@@ -19,7 +19,8 @@ const LEASES_PER_P99 = 1.5;
 
 /** Below, an ordinary pause (garbage, a busy disk, a machine that moves house) costs a hand-over, and a crash is seldom. */
 const SHORTEST_MS = 10_000;
-/** What LEASE_MS takes at most. */
+/** What LEASE_MS takes at least and at most. */
+const LOWEST_MS = 1_000;
 const LONGEST_MS = 600_000;
 
 /** What is known of the work and of the store. Times in milliseconds. */
@@ -107,9 +108,13 @@ function lengthsOf(leaseMs: number): LeaseLengths {
 
 function recommend({ leaseMs, p99Ms, compareLeaseMs }: LeaseFacts): LeasePlan["recommendation"] {
   if (p99Ms === undefined) {
-    const reason =
-      "how long runs take is not known, so the length is left as it is; renewed every third, two renewals in a row may fail before it ends";
-    return { ...lengthsOf(leaseMs), reason };
+    const kept = Math.min(LONGEST_MS, Math.max(LOWEST_MS, leaseMs));
+    const length =
+      kept === leaseMs
+        ? "the length is left as it is"
+        : `${secondsText(kept)} is taken, the ${kept < leaseMs ? "longest" : "shortest"} that can be set`;
+    const reason = `how long runs take is not known, so ${length}; renewed every third, two renewals in a row may fail before it ends`;
+    return { ...lengthsOf(kept), reason };
   }
   const wanted = Math.ceil((p99Ms * LEASES_PER_P99) / 1_000) * 1_000;
   const best = Math.min(LONGEST_MS, Math.max(SHORTEST_MS, wanted));
