@@ -24,7 +24,7 @@ export const leaseRow: Row = {
     };
     const consumed = async (leaseUrl: string): Promise<number> => {
       await using worker = await startWorker(queues, ordinary.url, leaseUrl);
-      return queues.consumed(worker);
+      return await queues.consumed(worker);
     };
     const pairs = await measurePairs(pairCount, async (pair) => {
       progress.begin(`lease: pair ${pair} of ${pairCount}`, scale.effort * secondsPerPair);
