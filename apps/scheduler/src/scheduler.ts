@@ -38,6 +38,10 @@ export interface SchedulerOptions {
 /** A plan after a long pause sums a long history. Nobody waits for it but planners. */
 const planTimeoutMs = 600_000;
 
+/** A busy machine is silent for half a second now and then, and may take longer to connect: with a short lease too, no reason not to lead. */
+const silenceAtLeastMs = 800;
+const connectAtLeastMs = 2_000;
+
 /** Checks what it needs and starts its duties, or to stand by. Throws a Fault, and leaves no connection behind when it does. */
 export async function startScheduler(options: SchedulerOptions): Promise<Scheduler> {
   await using started = new AsyncDisposableStack();
@@ -107,13 +111,13 @@ async function standBy(
       logger,
     }),
   );
-  const answerMs = Math.round(leaseMs / 5);
+  const answerMs = Math.max(Math.round(leaseMs / 5), silenceAtLeastMs);
   const probe = started.use(
     openSchedulerDatabase(config, logger, {
       max: 1,
       statementTimeoutMs: answerMs,
       queryTimeoutMs: answerMs,
-      connectTimeoutMs: answerMs,
+      connectTimeoutMs: Math.max(answerMs, connectAtLeastMs),
     }),
   );
   const pulse = started.use(
