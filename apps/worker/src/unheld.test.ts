@@ -13,7 +13,9 @@ function watch(): {
   let nowMs = 10_000;
   const held = new Map<string, LeaseSight>();
   const store: { fault?: Error } = {};
-  const find = async (): Promise<ReadonlyMap<string, LeaseSight>> => {
+  // Like a store over a network: a look at nothing costs no round trip.
+  const find = async (names: readonly string[]): Promise<ReadonlyMap<string, LeaseSight>> => {
+    if (names.length === 0) return new Map();
     if (store.fault !== undefined) throw store.fault;
     return new Map(held);
   };
@@ -57,6 +59,16 @@ describe("unheld", () => {
     store.fault = new LeaseFault("lease_store_away", "no answer", { retryable: true });
     await unheld.look(["a"]);
     expect(unheld.unheldMs("a")).toBe(0);
+    expect(unheld.answeredAgoMs()).toBe(300);
+  });
+
+  it("asks the store also where it has no leases to look at", async () => {
+    const { unheld, pass, store } = watch();
+    await unheld.look([]);
+    expect(unheld.answeredAgoMs()).toBe(0);
+    pass(300);
+    store.fault = new LeaseFault("lease_store_away", "no answer", { retryable: true });
+    await unheld.look([]);
     expect(unheld.answeredAgoMs()).toBe(300);
   });
 

@@ -17,6 +17,9 @@ export interface Unheld {
   answeredAgoMs(): number;
 }
 
+/** What is looked up where nothing is wanted: a store may answer a look at no leases without being asked. Nobody ever holds it. */
+const nobodys = "nobody";
+
 export function createUnheld(store: Pick<LeaseStore, "find">, clock: Clock): Unheld {
   const since = new Map<string, number>();
   let answeredAtMs = Number.NEGATIVE_INFINITY;
@@ -24,7 +27,7 @@ export function createUnheld(store: Pick<LeaseStore, "find">, clock: Clock): Unh
     async look(names) {
       const askedAtMs = clock.monotonicMs();
       try {
-        const held = await store.find(names);
+        const held = await store.find(names.length === 0 ? [nobodys] : names);
         answeredAtMs = askedAtMs;
         for (const name of new Set([...since.keys(), ...names])) {
           if (held.has(name) || !names.includes(name)) since.delete(name);
