@@ -1,6 +1,5 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer } from "node:net";
-import { setTimeout as delay } from "node:timers/promises";
 import { bothQueues } from "@nightwriter/testkit";
 import { describe, expect, it } from "vitest";
 import { dueNight, endInOrder, enqueued } from "./fixture.ts";
@@ -51,12 +50,13 @@ describe("a scheduler with the shortest lease", () => {
 async function slowWay(port: number, ms: number): Promise<AsyncDisposable & { readonly port: number }> {
   const server = createServer((near) => {
     near.on("error", () => undefined);
-    void delay(ms).then(() => {
+    const pass = (): void => {
       const far = connect(port, "127.0.0.1").on("error", () => near.destroy());
       near.on("close", () => far.destroy());
       far.on("close", () => near.destroy());
       near.pipe(far).pipe(near);
-    });
+    };
+    setTimeout(pass, ms);
   });
   await once(server.listen(0, "127.0.0.1"), "listening");
   return {
