@@ -172,7 +172,10 @@ class Batch {
   #conclude(item: Item, row: ExplanationRow | undefined, unknown: SqlFault | undefined): void {
     invariant(row !== undefined, `item of key ${item.key}: the explanation left it out`);
     const found = obstacle(row, this.#context.term);
-    if (found !== undefined) {
+    if (found?.outcome === "duplicate" && unknown !== undefined) {
+      // The entry may be this very write's, whose answer was lost: nobody can say that it was refused.
+      this.#settled.set(item, { outcome: "duplicate" });
+    } else if (found !== undefined) {
       this.#settled.set(item, found);
     } else if (unknown !== undefined) {
       this.#settled.set(item, { outcome: "unknown", fault: unknown });

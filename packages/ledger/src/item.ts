@@ -24,7 +24,8 @@ export type WithdrawnReason = "cancelled" | "parked" | "closed" | "paused" | "un
 /**
  * What became of an item. Only `applied` changed anything.
  *
- * - `duplicate`: it has its entry already. `storedToken` as in `fenced`; absent if nothing but the entry stands in the way.
+ * - `duplicate`: it has its entry already. `storedToken` as in `fenced`; absent if nothing but the entry stands in the way, or no answer
+ *   came, so that the entry may be this call's own.
  * - `fenced`: the term is not the partition's current one, or the key was written under a higher token. `storedToken` is what stands in the way.
  * - `conflict`: the key's version moved while the delta was computed. Try again, with jitter.
  * - `withdrawn`: an operator took it back.
