@@ -1,8 +1,8 @@
 /**
  * A member of the fleet: says that it lives, looks who else does, and takes and hands over partitions accordingly.
  *
- * Four loops, none of which waits for another: to beat; to see which partitions are mine; to see which are held by nobody; to
- * bring what I have into line with that. Whatever the weather does to one of them, the others go on, and what was known last
+ * Five loops, none of which waits for another: to beat; to see which partitions are mine; to see which are held by nobody; to
+ * bring what I have into line with that; to ask whether the queue answers. Whatever the weather does to one of them, the others go on, and what was known last
  * stands until something newer is known.
  */
 import { Fault, type Logger } from "@nightwriter/core";
@@ -26,6 +26,8 @@ export interface FleetMemberOptions {
   readonly obstacle: LeaseObstacle;
   /** How the lease store is seen. Undefined: there are no leases. */
   readonly leases: { readonly unheld: Unheld; readonly answeredAgoMs: () => number } | undefined;
+  /** How the queue's store is asked whether it answers. Undefined: it is not asked. */
+  readonly queue: { readonly obstacle: LeaseObstacle; readonly ping: () => Promise<void> } | undefined;
   readonly leaseMs: number;
   readonly logger: Logger;
   /** Called with a bug. */
@@ -39,17 +41,20 @@ export interface FleetMemberOptions {
 const beats = 10;
 const looks = 20;
 const tries = 40;
+/** A longer lease is no reason to look less often: what somebody leaves in good order is to be others' in 2 s. */
+const longestPacedMs = 10_000;
 /** A worker whose lease store has been silent for longer does not beat: its heartbeat would keep its partitions from others. */
-const silenceShare = 0.3;
+export const silenceShare = 0.3;
 
 /** Joins, and takes what is free of its own share; what weather prevents now is tried again by the loops. */
 export async function joinFleet(options: FleetMemberOptions): Promise<FleetMember> {
-  const { heart, membership, holdings, obstacle, leases, leaseMs, logger } = options;
+  const { heart, membership, holdings, obstacle, leases, queue, leaseMs, logger } = options;
   const leaving = new AbortController();
   let share: Share = new Map();
 
   const beat = async (): Promise<void> => {
     if (leases !== undefined && leases.answeredAgoMs() > toleranceMs(leaseMs, silenceShare)) return;
+    if (queue?.obstacle.why() !== undefined) return;
     await obstacle.noteAnswer(() => heart.beat());
   };
   const look = async (): Promise<void> => {
@@ -60,7 +65,7 @@ export async function joinFleet(options: FleetMemberOptions): Promise<FleetMembe
 
   const every = async (parts: number, work: () => Promise<void> | void): Promise<void> => {
     while (!leaving.signal.aborted) {
-      await pause(leaseMs / parts, leaving.signal);
+      await pause(Math.min(leaseMs, longestPacedMs) / parts, leaving.signal);
       if (!leaving.signal.aborted) await passWeather(work);
     }
   };
@@ -76,6 +81,8 @@ export async function joinFleet(options: FleetMemberOptions): Promise<FleetMembe
   for (const work of [lookForUnheld, beat, look]) await passWeather(work);
   await holdings.settled();
   const beating = every(beats, beat);
+  // Nobody waits for the last of its questions, which a silent store keeps for a while.
+  if (queue !== undefined) void every(looks, () => queue.obstacle.noteAnswer(queue.ping));
   const loops = [every(looks, look), every(beats, lookForUnheld), every(tries, () => holdings.adjust(share))];
   return {
     async leave() {

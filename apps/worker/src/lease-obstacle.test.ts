@@ -28,4 +28,12 @@ describe("lease obstacle", () => {
     await expect(obstacle.noteAnswer(() => Promise.reject(new Error("away")))).rejects.toThrow("away");
     expect(obstacle.why()).toBe("the database has not answered for 2500 ms");
   });
+
+  it("names the server that is silent", () => {
+    let nowMs = 0;
+    const clock = { now: () => Temporal.Instant.fromEpochMilliseconds(0), monotonicMs: () => nowMs };
+    const obstacle = createLeaseObstacle(clock, 1_000, "the queue's store");
+    nowMs = 1_500;
+    expect(obstacle.why()).toBe("the queue's store has not answered for 1500 ms");
+  });
 });

@@ -1,9 +1,10 @@
 /**
- * Why this process must not keep its leases: its database does not answer.
+ * Why this process must not keep its leases: its database, or its queue's store, does not answer.
  *
  * A holder that cannot write must not keep others from writing, however well its lease store answers. What counts is the
  * last answer to any of the small statements that a worker sends all the time, on connections of their own: a slow batch
- * is no obstacle, a silent server is. A late event loop is the keeper's to notice.
+ * is no obstacle, a silent server is. The same goes for who cannot fetch: its partitions would wait for it however well all
+ * else answers. A late event loop is the keeper's to notice.
  */
 import type { Clock } from "@nightwriter/core";
 
@@ -14,8 +15,8 @@ export interface LeaseObstacle {
   why(): string | undefined;
 }
 
-/** `limitMs`: how long the database may be silent. Counted from now until it answers first. */
-export function createLeaseObstacle(clock: Clock, limitMs: number): LeaseObstacle {
+/** `limitMs`: how long it may be silent. Counted from now until it answers first. `server` names it in the log. */
+export function createLeaseObstacle(clock: Clock, limitMs: number, server = "the database"): LeaseObstacle {
   let answeredAtMs = clock.monotonicMs();
   return {
     async noteAnswer(question) {
@@ -26,7 +27,7 @@ export function createLeaseObstacle(clock: Clock, limitMs: number): LeaseObstacl
     },
     why() {
       const silentMs = Math.round(clock.monotonicMs() - answeredAtMs);
-      return silentMs > limitMs ? `the database has not answered for ${silentMs} ms` : undefined;
+      return silentMs > limitMs ? `${server} has not answered for ${silentMs} ms` : undefined;
     },
   };
 }

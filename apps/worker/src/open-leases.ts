@@ -15,7 +15,7 @@ export interface OpenLeases extends AsyncDisposable {
 
 export interface OpenLeasesOptions {
   readonly config: Config;
-  readonly obstacle: LeaseObstacle;
+  readonly obstacle: Pick<LeaseObstacle, "why">;
   readonly clock: Clock;
   readonly logger: Logger;
 }

@@ -17,7 +17,7 @@ import {
 import { forgetSilentWorkers, staleShare } from "@nightwriter/fleet";
 import { type JobDefinition, registerJob } from "@nightwriter/job";
 import { connectQueues, type Queues } from "@nightwriter/queue";
-import { type FleetMember, joinFleet } from "./fleet-member.ts";
+import { type FleetMember, type FleetMemberOptions, joinFleet, silenceShare } from "./fleet-member.ts";
 import { createHeart } from "./heartbeat.ts";
 import { createHoldings, type Holdings } from "./holdings.ts";
 import { createLeaseObstacle } from "./lease-obstacle.ts";
@@ -99,7 +99,10 @@ async function takePart(
   const jobs = await Promise.all(definitions.map((definition) => registerJob(context.database, definition)));
   await forgetSilentWorkers(context.database);
   const obstacle = createLeaseObstacle(clock, toleranceMs(leaseMs, 0.2));
-  const leases = config.leaseUrl === "none" ? undefined : await openLeases({ config, obstacle, clock, logger });
+  const queue = config.leaseUrl === "none" ? undefined : watchedQueue(context.queues, leaseMs);
+  const why = (): string | undefined => obstacle.why() ?? queue?.obstacle.why();
+  const leases =
+    config.leaseUrl === "none" ? undefined : await openLeases({ config, obstacle: { why }, clock, logger });
   if (leases !== undefined) started.use(leases);
   const holdings = createHoldings({
     take:
@@ -123,11 +126,19 @@ async function takePart(
     holdings,
     obstacle,
     leases,
+    queue,
     leaseMs,
     logger,
     crash,
   });
   return { member, holdings };
+}
+
+/** Who cannot fetch must not keep others from it. A queue in Postgres is not asked: a question waits there behind all jobs in flight. */
+function watchedQueue(queues: Queues, leaseMs: number): FleetMemberOptions["queue"] {
+  if (queues.kind !== "redis") return undefined;
+  const obstacle = createLeaseObstacle(systemClock, toleranceMs(leaseMs, silenceShare), "the queue's store");
+  return { obstacle, ping: () => queues.ping() };
 }
 
 function openWritePool(config: Config, logger: Logger): Database {
