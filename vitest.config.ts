@@ -1,7 +1,14 @@
 import { defineConfig, type ViteUserConfig } from "vitest/config";
 import { ClosingLineReporter } from "./test/closing-line-reporter.ts";
 
+/** Real processes, killed and frozen by real signals, for minutes. */
+const slow = ["test/slow/**/*.test.ts"];
 const needsNoService = ["{apps,packages}/*/src/**/*.test.ts", "test/{architecture,launcher}/**/*.test.ts"];
+
+const withServers = {
+  globalSetup: "packages/testkit/src/global-setup.ts",
+  setupFiles: "packages/testkit/src/leaks.ts",
+};
 
 const config: ViteUserConfig = defineConfig({
   test: {
@@ -17,13 +24,13 @@ const config: ViteUserConfig = defineConfig({
       {
         extends: true,
         test: {
+          ...withServers,
           name: "service",
           include: ["test/**/*.test.ts"],
-          exclude: [...needsNoService, "**/node_modules/**"],
-          globalSetup: "packages/testkit/src/global-setup.ts",
-          setupFiles: "packages/testkit/src/leaks.ts",
+          exclude: [...needsNoService, ...slow, "**/node_modules/**"],
         },
       },
+      { extends: true, test: { ...withServers, name: "slow", include: slow } },
     ],
   },
 });
