@@ -155,6 +155,14 @@ describe("nightwriter partitions", { timeout: 180_000 }, () => {
     await using away = await installation("redis", { ...short, LEASE_URL: "redis://127.0.0.1:1" });
     const ran = await away.run("partitions");
     expect(ran.stdout).toMatch(/lease store away, holders as their terms say: /);
+    expect(ran.stderr).toBe("");
+  });
+
+  it("says in one line what is wrong with the store that LEASE_URL names", async () => {
+    await using made = await installation("redis", { ...short, LEASE_URL: "redis+redlock://a:6379,b:6379" });
+    const ran = await made.run("partitions");
+    expect(ran.code).toBe(1);
+    expect(ran.stderr).toMatch(/^nightwriter: URL of the lease store: 2 hosts; [^\n]*\n?$/);
   });
 
   it("tells with --watch of each partition that changes hands, until Ctrl-C", async () => {

@@ -1,6 +1,5 @@
 /** What the lease store says of a job's partitions, if there is one and it answers. */
 import type { Config } from "@nightwriter/config";
-import type { Logger } from "@nightwriter/core";
 import { LeaseFault, type LeaseSight, type LeaseStore } from "@nightwriter/lease";
 import { openLeaseStore } from "@nightwriter/lease-stores";
 
@@ -16,17 +15,12 @@ export interface LeaseWatch extends AsyncDisposable {
   look(job: string, partitionCount: number): Promise<LeaseLook>;
 }
 
-export function watchLeases({ leaseUrl, leaseMs, queuePrefix }: Config, logger: Logger): LeaseWatch {
+export function watchLeases({ leaseUrl, leaseMs, queuePrefix }: Config): LeaseWatch {
   let opened: LeaseStore | undefined;
 
+  // Without a logger: what is wrong with the store is in the answer.
   const open = (): Promise<LeaseStore> =>
-    openLeaseStore({
-      url: leaseUrl,
-      prefix: queuePrefix,
-      ttlMs: leaseMs,
-      applicationName: "nightwriter partitions",
-      logger,
-    });
+    openLeaseStore({ url: leaseUrl, prefix: queuePrefix, ttlMs: leaseMs, applicationName: "nightwriter partitions" });
 
   async function find(job: string, partitionCount: number): Promise<LeaseLook> {
     const store = (opened ??= await open());

@@ -49,8 +49,9 @@ export async function lookAtPartitions(look: PartitionsLook): Promise<Partitions
   // Again at each look: it may have been changed meanwhile.
   const partitionCount = await getPartitionCount(database, job);
   const numbers = Array.from({ length: partitionCount }, (_, partition) => partition);
-  const [leases, workers, terms, lastEntries, counts] = await Promise.all([
-    look.leases(partitionCount),
+  // First and alone: a wrong URL ends it here, and no question to the others is cut off.
+  const leases = await look.leases(partitionCount);
+  const [workers, terms, lastEntries, counts] = await Promise.all([
     liveWorkers(database, look.staleMs),
     termsOf(database, job),
     lastEntriesOf(database, job),

@@ -20,8 +20,8 @@ export interface PartitionsOptions {
 /** Says how a job's partitions stand; with `watch` again and again, until somebody has seen enough. */
 export async function showPartitions(terminal: Terminal, { job: jobName, watch }: PartitionsOptions): Promise<Answer> {
   await using installation = await openInstallation(terminal, { verb: "partitions", jobName });
-  const { config, database, job, logger } = installation;
-  await using leases = watchLeases(config, logger);
+  const { config, database, job } = installation;
+  await using leases = watchLeases(config);
   const queues = await installation.queues();
   const look = (): Promise<PartitionsStatus> =>
     lookAtPartitions({
