@@ -17,16 +17,16 @@ import {
 import { forgetSilentWorkers, staleShare } from "@nightwriter/fleet";
 import { type JobDefinition, registerJob } from "@nightwriter/job";
 import { connectQueues, type Queues } from "@nightwriter/queue";
-import { type FleetMember, type FleetMemberOptions, joinFleet, silenceShare } from "./fleet-member.ts";
-import { createHeart } from "./heartbeat.ts";
-import { createHoldings, type Holdings } from "./holdings.ts";
-import { createLeaseObstacle } from "./lease-obstacle.ts";
+import { type ConsumerContext, startPartitionConsumer } from "./consumption/partition-consumer.ts";
+import { type FleetMember, type FleetMemberOptions, joinFleet, silenceShare } from "./fleet/fleet-member.ts";
+import { createHeart } from "./fleet/heartbeat.ts";
+import { createHoldings, type Holdings } from "./fleet/holdings.ts";
+import { createLeaseObstacle } from "./fleet/lease-obstacle.ts";
+import { createMembership } from "./fleet/membership.ts";
+import { openLeases } from "./fleet/open-leases.ts";
+import { takingWithLeases, takingWithoutLeases } from "./fleet/take-partition.ts";
 import { fleetLimits, toleranceMs, writeLimits } from "./limits.ts";
-import { createMembership } from "./membership.ts";
-import { openLeases } from "./open-leases.ts";
-import { type ConsumerContext, startPartitionConsumer } from "./partition-consumer.ts";
 import { createStatementSlots } from "./statement-slots.ts";
-import { takingWithLeases, takingWithoutLeases } from "./take-partition.ts";
 import { createTally, type Tally } from "./tally.ts";
 import { watchQueues } from "./watchdog.ts";
 

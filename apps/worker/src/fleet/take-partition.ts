@@ -9,12 +9,12 @@ import type { Database } from "@nightwriter/database";
 import type { Job } from "@nightwriter/job";
 import { type Lease, LeaseFault, type LeaseKeeper } from "@nightwriter/lease";
 import { raiseTerm, readTerms, sealTerm, type Term } from "@nightwriter/partition";
+import { createStatementSlots } from "../statement-slots.ts";
+import { createLeasedWarrant } from "../warrant/leased-warrant.ts";
+import { readTermsOnce, type TermReader } from "../warrant/term-reader.ts";
+import { createUnleasedWarrant } from "../warrant/unleased-warrant.ts";
 import type { HoldingOptions } from "./holding.ts";
-import { createLeasedWarrant } from "./leased-warrant.ts";
 import { partitionName } from "./membership.ts";
-import { createStatementSlots } from "./statement-slots.ts";
-import { readTermsOnce, type TermReader } from "./term-reader.ts";
-import { createUnleasedWarrant } from "./unleased-warrant.ts";
 
 export interface TakingOptions {
   readonly database: Database;

@@ -13,8 +13,8 @@
  */
 import type { Logger } from "@nightwriter/core";
 import type { Consumer } from "@nightwriter/queue";
+import { endingOf, type Warrant } from "../warrant/warrant.ts";
 import type { OwnPartition } from "./membership.ts";
-import { endingOf, type Warrant } from "./warrant.ts";
 
 export interface Holding {
   readonly own: OwnPartition;

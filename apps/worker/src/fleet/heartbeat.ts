@@ -3,7 +3,7 @@ import { hostname } from "node:os";
 import type { Clock } from "@nightwriter/core";
 import type { Database } from "@nightwriter/database";
 import { markLeft, recordHeartbeat, type WorkerIdentity } from "@nightwriter/fleet";
-import type { Tally } from "./tally.ts";
+import type { Tally } from "../tally.ts";
 
 export interface Heart {
   /** Throws SqlFault; what was to be said is said with the next one. */

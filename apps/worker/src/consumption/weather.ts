@@ -3,7 +3,7 @@
  * while, longer each time, so that a server that is coming back is asked a few times a second and not by everybody at
  * once. The first batch that passes ends it.
  */
-import { type Backoff, backoffMs } from "./backoff.ts";
+import { type Backoff, backoffMs } from "../backoff.ts";
 
 export interface Weather {
   /** Resolves when the partition may send again. */

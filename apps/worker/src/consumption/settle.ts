@@ -12,7 +12,7 @@
  * Once the partition is not this process's any more, whatever would be tried again goes back to the queue at once.
  */
 import type { ItemOutcome } from "@nightwriter/ledger";
-import { type Backoff, backoffMs } from "./backoff.ts";
+import { type Backoff, backoffMs } from "../backoff.ts";
 
 /** What was tried in vain with an item since it was delivered. */
 export interface History {

@@ -2,9 +2,9 @@ import { invariant, silentLogger } from "@nightwriter/core";
 import type { Job } from "@nightwriter/job";
 import type { Consumer, ConsumerEnd } from "@nightwriter/queue";
 import { describe, expect, it } from "vitest";
+import type { Ending, Warrant } from "../warrant/warrant.ts";
 import { createHoldings, type Holdings } from "./holdings.ts";
 import { type OwnPartition, partitionName, type Share } from "./membership.ts";
-import type { Ending, Warrant } from "./warrant.ts";
 
 const definition = { name: "totals", partitionCount: 4, queryVersion: 1 };
 /** Nothing here looks at a definition's source. */

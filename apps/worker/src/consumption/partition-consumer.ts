@@ -11,13 +11,13 @@ import type { Job } from "@nightwriter/job";
 import { applyItems, type Item, type ItemOutcome } from "@nightwriter/ledger";
 import type { Term } from "@nightwriter/partition";
 import type { Consumer, Postponed, QueueItem, Queues } from "@nightwriter/queue";
-import { pause } from "./backoff.ts";
+import { pause } from "../backoff.ts";
+import { partitionName } from "../fleet/membership.ts";
+import type { StatementSlots } from "../statement-slots.ts";
+import { metAnotherTerm, type Tally } from "../tally.ts";
+import type { Warrant } from "../warrant/warrant.ts";
 import { type Batcher, createBatcher } from "./batcher.ts";
-import { partitionName } from "./membership.ts";
 import { batchLimit, type History, settle, type Unsent, untried } from "./settle.ts";
-import type { StatementSlots } from "./statement-slots.ts";
-import { metAnotherTerm, type Tally } from "./tally.ts";
-import type { Warrant } from "./warrant.ts";
 import { createWeather, type Weather } from "./weather.ts";
 
 /** What all partitions of a process share. */
