@@ -1,5 +1,7 @@
 /** Every outcome of a write, each brought about for real. */
+import { silentLogger } from "@nightwriter/core";
 import { registerJob } from "@nightwriter/job";
+import { applyItems } from "@nightwriter/ledger";
 import { bothPostgres, recordSales } from "@nightwriter/testkit";
 import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
@@ -163,6 +165,29 @@ describe.each(bothPostgres)("applyItems on PostgreSQL %s", (server) => {
       ["r0002", "r0007"].map((key) => ({ key, outcome: "parked", sqlstate: "22003" })),
     );
     expect(await apply(night, items.slice(1, 2))).toEqual([{ outcome: "withdrawn", reason: "parked" }]);
+  });
+
+  test("sends no further write when none may be sent any more: what is not written yet is a conflict", async () => {
+    await using night = await openNight(server, 4);
+    const largest = 9_223_372_036_854_775_807n;
+    await recordSales(
+      night.test.db,
+      [largest, largest].map((amountMinor) => ({ restaurant: "r0003", businessDate: date, amountMinor })),
+    );
+    const items = await plan(night, { request: "a" });
+    // The whole batch, its first half, and no more.
+    let writes = 0;
+    const mayWrite = (): boolean => (writes += 1) <= 2;
+    const { database } = night.test;
+    const context = { database, job: night.job, term: night.term, worker: "test", logger: silentLogger, mayWrite };
+    const outcomes = (await applyItems(context, items)).map(({ outcome }) => outcome);
+    expect(outcomes).toEqual(["applied", "applied", "conflict", "conflict"]);
+    expect(await applyItems({ ...context, mayWrite: () => true }, items)).toMatchObject([
+      { outcome: "duplicate" },
+      { outcome: "duplicate" },
+      { outcome: "parked" },
+      { outcome: "applied" },
+    ]);
   });
 
   test("parks a key whose source raises an error of its own", async () => {

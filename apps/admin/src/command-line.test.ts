@@ -56,13 +56,17 @@ describe("a wrong command line", () => {
     [["status", "--frobnicate"], "unknown option '--frobnicate'; see nightwriter status --help"],
     [
       ["run", "--date", "2026-02-30"],
-      "option '--date <date>' argument '2026-02-30' is invalid. There is no such day.; see nightwriter run --help",
+      "option '--date <date>' argument '2026-02-30' is invalid. There is no such day; see nightwriter run --help",
+    ],
+    [
+      ["lease", "plan", "--lease", "soon"],
+      "option '--lease <duration>' argument 'soon' is invalid. Write it as 400ms, 30s, 10m or 1h; see nightwriter lease plan --help",
     ],
     [["rerun"], "required option '--date <date>' not specified; see nightwriter rerun --help"],
     [["total"], "missing required argument 'restaurant'; see nightwriter total --help"],
     [
       ["verify", "now"],
-      "too many arguments for 'verify'. Expected 0 arguments but got 1: now.; see nightwriter verify --help",
+      "too many arguments for 'verify'. Expected 0 arguments but got 1: now; see nightwriter verify --help",
     ],
   ])("%j is answered in one line and ends with 2", async (args, line) => {
     expect(await ran(...args)).toEqual({ code: 2, stdout: "", stderr: `nightwriter: ${line}\n` });

@@ -8,7 +8,7 @@ import type { Answer } from "./answer.ts";
 import type { Perform } from "./command.ts";
 import { type ExitCode, exitCode } from "./exit-code.ts";
 import { describeFailure } from "./failure.ts";
-import { makeProgram, verbs } from "./program.ts";
+import { makeProgram, verbAmong } from "./program.ts";
 import { openTerminal, type Streams } from "./terminal.ts";
 
 /** Runs one command line and returns its exit code. Never rejects. */
@@ -38,10 +38,7 @@ export async function runCommandLine(args: readonly string[], streams: Streams):
     // Commander throws after it has printed help: because it was asked for, or because there was no verb.
     if (error instanceof CommanderError && error.exitCode === 0) return exitCode.inOrder;
     if (error instanceof CommanderError && error.code === "commander.help") return exitCode.usage;
-    const failure = await describeFailure(
-      error,
-      verbs.find((verb) => options.includes(verb)),
-    );
+    const failure = await describeFailure(error, verbAmong(options));
     terminal.note(`nightwriter: ${failure.line}`);
     if (failure.stack !== undefined && (terminal.verbose || (await isDebugging()))) terminal.note(failure.stack);
     if (terminal.json) printAnswer({ document: failure.document, text: "" });

@@ -66,7 +66,7 @@ export async function describeFailure(thrown: unknown, verb: string | undefined)
 function usageFailure({ message, code }: CommanderError, verb: string | undefined): Failure {
   const finding = message.replace(/^error: /, "").replaceAll(/\s*\n\s*/g, " ");
   const help = ["nightwriter", ...(verb === undefined ? [] : [verb]), "--help"].join(" ");
-  const line = finding.includes("(Did you mean ") ? finding : `${finding}; see ${help}`;
+  const line = finding.includes("(Did you mean ") ? finding : `${finding.replace(/\.$/, "")}; see ${help}`;
   return {
     exitCode: exitCode.usage,
     line,

@@ -48,6 +48,13 @@ lists the settings.`;
 /** The names of all verbs. */
 export const verbs: readonly string[] = commands.map(({ name }) => name);
 
+/** The verb that stands among the words, with its subverb if it has one: `lease plan`. Undefined: there is none. */
+export function verbAmong(words: readonly string[]): string | undefined {
+  const verb = commands.find(({ name }) => words.includes(name));
+  const subverb = verb?.subverbs?.find(({ name }) => words.includes(name));
+  return subverb === undefined ? verb?.name : `${verb?.name} ${subverb.name}`;
+}
+
 type Verb = {
   readonly definition: CommandDefinition | CommandGroup;
   readonly perform: Perform;

@@ -14,7 +14,7 @@ import {
   type Database,
   openDatabase,
 } from "@nightwriter/database";
-import { forgetSilentWorkers, staleShare } from "@nightwriter/fleet";
+import { forgetSilentWorkers, staleAfterMs } from "@nightwriter/fleet";
 import { type JobDefinition, registerJob } from "@nightwriter/job";
 import { connectQueues, type Queues } from "@nightwriter/queue";
 import { type ConsumerContext, startPartitionConsumer } from "./consumption/partition-consumer.ts";
@@ -119,7 +119,7 @@ async function takePart(
     logger,
     crash,
   });
-  const fleet = leases === undefined ? undefined : { name, staleMs: leaseMs * staleShare };
+  const fleet = leases === undefined ? undefined : { name, staleMs: staleAfterMs(leaseMs) };
   const member = await joinFleet({
     heart: createHeart({ database, name, tally: context.tally, clock }),
     membership: createMembership({ database, jobs, fleet }),

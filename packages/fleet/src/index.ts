@@ -1,3 +1,3 @@
 export { type Assignment, assignPartitions, rankWorkers } from "./assignment.ts";
 export { forgetSilentWorkers, type Heartbeat, markLeft, recordHeartbeat, type WorkerIdentity } from "./heartbeat.ts";
-export { liveWorkers, staleShare } from "./live-workers.ts";
+export { liveWorkers, staleAfterMs } from "./live-workers.ts";

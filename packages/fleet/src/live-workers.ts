@@ -3,10 +3,13 @@ import { sql } from "kysely";
 import type { WorkerIdentity } from "./heartbeat.ts";
 
 /**
- * A worker that has been silent for this part of a lease is taken for dead. Before its lease is over: so its partitions are
- * assigned to others by the time that they are free.
+ * After so many milliseconds of silence a worker is taken for dead: 0.7 of a lease. So its partitions are assigned to others
+ * by the time that they are free. A lease below 4 s counts as 4 s, since a busy machine is silent for half a second now and
+ * then, and that is no reason to give partitions away.
  */
-export const staleShare = 0.7;
+export function staleAfterMs(leaseMs: number): number {
+  return Math.round(Math.max(leaseMs, 4_000) * 0.7);
+}
 
 /**
  * The workers that have not left and have been heard of within `staleMs`, by the database's clock, in the order of their

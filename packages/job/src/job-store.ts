@@ -34,6 +34,8 @@ export async function registerJob({ db }: Database, definition: JobDefinition): 
         .selectFrom("nightwriter.job")
         .selectAll()
         .where("name", "=", name)
+        // The partition count stays as it is until the terms are there for it.
+        .forShare()
         .executeTakeFirstOrThrow();
       await transaction
         .insertInto("nightwriter.partition_term")

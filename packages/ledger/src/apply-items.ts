@@ -31,6 +31,11 @@ export interface ApplyContext {
   /** Who writes: stands in each entry and attempt. */
   readonly worker: string;
   readonly logger: Logger;
+  /**
+   * Asked before each write of a call, of which there may be many: whether another may be sent. What was not written when it
+   * says no is a `conflict`. Default: always.
+   */
+  readonly mayWrite?: () => boolean;
 }
 
 /** Items in one statement, at most. */
@@ -87,8 +92,9 @@ class Batch {
     return this.#items.filter((item) => !this.#settled.has(item));
   }
 
-  /** One statement over `items`, or, where a key's own data breaks it, one over each half. */
+  /** One statement over `items`, or, where a key's own data breaks it, one over each half; none if none may be sent any more. */
   async #write(items: readonly Item[]): Promise<void> {
+    if (this.#context.mayWrite?.() === false) return;
     let fault: SqlFault | undefined;
     try {
       const replicated = await this.#attempt(items);

@@ -1,5 +1,5 @@
 import { setTimeout } from "node:timers/promises";
-import { staleShare } from "@nightwriter/fleet";
+import { staleAfterMs } from "@nightwriter/fleet";
 import { createLogUpdate } from "log-update";
 import { type Answer, answer } from "../answer.ts";
 import { openInstallation } from "../installation.ts";
@@ -29,7 +29,7 @@ export async function showPartitions(terminal: Terminal, { job: jobName, watch }
       job,
       queues,
       leases: (partitionCount) => leases.look(jobName, partitionCount),
-      staleMs: staleShare * config.leaseMs,
+      staleMs: staleAfterMs(config.leaseMs),
     });
   const status = watch ? await watchPartitions(terminal, look) : await look();
   return answer({

@@ -121,7 +121,8 @@ async function applyBatch(
   const where = { job: job.definition.name, partition };
   const term = warrant.term();
   if (term === undefined) return items.map(() => unsent);
-  const outcomes = await applyItems({ database, job, term, worker, logger }, items);
+  const mayWrite = (): boolean => warrant.term() !== undefined;
+  const outcomes = await applyItems({ database, job, term, worker, logger, mayWrite }, items);
   tally.countBatch(partitionName(consumed), outcomes);
   logger.debug({ ...where, items: items.length }, "batch answered");
   const unknown = outcomes.find((each) => each.outcome === "unknown");

@@ -35,7 +35,7 @@ export interface FleetMemberOptions {
 }
 
 /**
- * In parts of a lease. A worker that others take for dead (`staleShare`) must have missed seven heartbeats; a partition that
+ * In parts of a lease. A worker that others take for dead (`staleAfterMs`) must have missed seven heartbeats; a partition that
  * is handed over is found free after a fortieth at most.
  */
 const beats = 10;

@@ -47,7 +47,9 @@ export function takingWithLeases({ database, leases, worker }: TakingOptions): T
       await leases.release(lease);
       return undefined;
     }
-    const seal = async (ended: Term): Promise<boolean> => inTurn(() => sealTerm(database, job, ended));
+    // Seals take turns: where each of them waits in vain for the database, the last ones are no more worth it.
+    const seal = async (ended: Term): Promise<boolean> =>
+      inTurn(async () => lease.leftMs() > 0 && sealTerm(database, job, ended));
     return createLeasedWarrant({ lease, term, leases, seal, logger });
   };
 }
