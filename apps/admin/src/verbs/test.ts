@@ -10,12 +10,12 @@ const ALWAYS_NEEDED: readonly SystemServer[] = [
   "postgres-15",
   ...(process.platform === "linux" ? (["faketime"] as const) : []),
 ];
-/** By `test/slow` alone. */
+/** By slow tests alone. */
 const ELSE_NEEDED: readonly SystemServer[] = ["etcd", "zookeeper"];
 const CLOSING_LINE = /(\d+) passed, (\d+) failed, (\d+) skipped$/;
 
 export type TestOptions = {
-  /** Leaves out `test/slow`, and does without the servers that only those tests need. */
+  /** Leaves out the slow tests, and does without the servers that only those tests need. */
   quick: boolean;
   json: boolean;
 };
