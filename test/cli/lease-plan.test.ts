@@ -43,10 +43,16 @@ describe("nightwriter lease plan with options", { timeout: 60_000 }, () => {
   });
 
   it.each([
-    [["--lease", "30"], "option '--lease <duration>' argument '30' is invalid. Write it as 400ms, 30s, 10m or 1h."],
-    [["--slow-share", "1"], "argument '1' is invalid. Write it in percent, from 0% to 100%."],
+    [
+      ["--lease", "30"],
+      "option '--lease <duration>' argument '30' is invalid. Write it as 400ms, 30s, 10m or 1h; see nightwriter lease plan --help",
+    ],
+    [
+      ["--slow-share", "1"],
+      "argument '1' is invalid. Write it in percent, from 0% to 100%; see nightwriter lease plan --help",
+    ],
     [["--grants-per-second", "many"], "argument 'many' is invalid."],
-    [["--lease", "0s"], "It is between 1ms and 24h."],
+    [["--lease", "0s"], "It is between 1ms and 24h; see nightwriter lease plan --help"],
   ])("answers %j in one line and ends with 2", async (args, line) => {
     const { code, stdout, stderr } = await nightwriter(["lease", "plan", ...args]);
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
