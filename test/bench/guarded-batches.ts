@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { invariant } from "@nightwriter/core";
 import { guardedWrite, type Item } from "@nightwriter/ledger";
+import { readTerms } from "@nightwriter/partition";
 import { connections, itemsByPartition, type Ledger, type Night } from "./ledger.ts";
 
 const batchSize = 200;
@@ -43,8 +44,10 @@ export async function batchesOf(
 }
 
 /** Applies the batches and returns items per second. Throws when one item is not applied: then the rate means nothing. */
-export async function applyBatches({ database, job, terms }: Ledger, batches: readonly Batch[]): Promise<number> {
+export async function applyBatches({ database, job }: Ledger, batches: readonly Batch[]): Promise<number> {
   const statement = guardedWrite(database.db, job);
+  // A worker that was measured before has raised them.
+  const terms = await readTerms(database, job);
   const waiting = [...batches];
   let written = 0;
   const drain = async (): Promise<void> => {

@@ -4,7 +4,6 @@ import { invariant } from "@nightwriter/core";
 import { type Database, migrateToLatest, openDatabase } from "@nightwriter/database";
 import { type Job, registerJob } from "@nightwriter/job";
 import type { Item } from "@nightwriter/ledger";
-import { readTerms, type Term } from "@nightwriter/partition";
 import { restaurantTotals } from "@nightwriter/restaurant-totals";
 import { dueItems, ensureNightlyRun, finishRuns } from "@nightwriter/run";
 
@@ -15,7 +14,6 @@ export interface Ledger extends AsyncDisposable {
   readonly url: string;
   readonly database: Database;
   readonly job: Job;
-  readonly terms: readonly Term[];
   /** A business date that this ledger has had nothing of, later than all before. */
   nextDate(): string;
 }
@@ -34,13 +32,11 @@ export async function openLedger(url: string, daysUsed = 0): Promise<Ledger> {
   try {
     await migrateToLatest(database);
     const job = await registerJob(database, restaurantTotals);
-    const terms = await readTerms(database, job);
     let day = daysUsed;
     return {
       url,
       database,
       job,
-      terms,
       nextDate: () => Temporal.PlainDate.from("2026-01-01").add({ days: day++ }).toString(),
       [Symbol.asyncDispose]: async () => database.close(),
     };
