@@ -247,9 +247,9 @@ describe("nightwriter story", { timeout: 400_000 }, () => {
   });
 
   it.each([
-    [["--scene", "a,x"], "The scenes are a, b, c, d, e, f, g."],
-    [["--speed", "0"], "Write a number from 1 to 600."],
-    [["--speed", "fast"], "Write a number from 1 to 600."],
+    [["--scene", "a,x"], "The scenes are a, b, c, d, e, f, g; see nightwriter story --help"],
+    [["--speed", "0"], "Write a number from 1 to 600; see nightwriter story --help"],
+    [["--speed", "fast"], "Write a number from 1 to 600; see nightwriter story --help"],
   ])("answers %j in one line and ends with 2", async (args, line) => {
     const { code, stdout, stderr } = await nightwriter(["story", ...args]);
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
