@@ -51,7 +51,7 @@ describe("nightwriter lease plan with options", { timeout: 60_000 }, () => {
       ["--slow-share", "1"],
       "argument '1' is invalid. Write it in percent, from 0% to 100%; see nightwriter lease plan --help",
     ],
-    [["--grants-per-second", "many"], "argument 'many' is invalid; see nightwriter lease plan --help"],
+    [["--grants-per-second", "many"], "argument 'many' is invalid. Write a number such as 2 or 0.5"],
     [["--lease", "0s"], "It is between 1ms and 24h; see nightwriter lease plan --help"],
   ])("answers %j in one line and ends with 2", async (args, line) => {
     const { code, stdout, stderr } = await nightwriter(["lease", "plan", ...args]);
