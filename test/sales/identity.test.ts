@@ -84,20 +84,6 @@ describe("importSales, called again", () => {
     }
   });
 
-  it.each(["by its column first", "for one restaurant first"])(
-    "refuses a file that was imported with its restaurants given in another way: %s",
-    async (order) => {
-      await using folder = await temporaryFolder();
-      await using test = await testDatabase();
-      const file = await folder.write("x.csv", "date,amount,shop\n01/03/2026 12:00,1.00,soho\n");
-      const ways = [{ restaurant: { column: "shop" } }, { restaurant: { id: "soho" } }];
-      const [one, other] = order.startsWith("by") ? ways : ways.toReversed();
-      await importNew(test.database, optionsOf(file, one));
-      await expect(importSales(test.database, optionsOf(file, other))).rejects.toMatchObject({ code: "file_overlaps" });
-      expect(await rowCounts(test.database)).toMatchObject({ sales: 1, files: 1 });
-    },
-  );
-
   it("follows a file that grows again and again", async () => {
     await using folder = await temporaryFolder();
     await using test = await testDatabase();

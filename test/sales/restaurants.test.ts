@@ -1,3 +1,4 @@
+import { importSales } from "@nightwriter/sales";
 import { testDatabase } from "@nightwriter/testkit";
 import { describe, expect, it } from "vitest";
 import { importNew, optionsOf, rowCounts, saleLines, temporaryFolder } from "./fixture.ts";
@@ -90,4 +91,18 @@ describe("importSales and restaurants", () => {
     expect(result).toMatchObject({ lines: 60_000, restaurantsCreated: 55_000 });
     expect(await rowCounts(test.database)).toEqual({ sales: 60_000, files: 1, restaurants: 55_000 });
   });
+
+  it.each(["by its column first", "for one restaurant first"])(
+    "refuses a file that was imported with its restaurants given in another way: %s",
+    async (order) => {
+      await using folder = await temporaryFolder();
+      await using test = await testDatabase();
+      const file = await folder.write("x.csv", "date,amount,shop\n01/03/2026 12:00,1.00,soho\n");
+      const ways = [{ restaurant: { column: "shop" } }, { restaurant: { id: "soho" } }];
+      const [one, other] = order.startsWith("by") ? ways : ways.toReversed();
+      await importNew(test.database, optionsOf(file, one));
+      await expect(importSales(test.database, optionsOf(file, other))).rejects.toMatchObject({ code: "file_overlaps" });
+      expect(await rowCounts(test.database)).toMatchObject({ sales: 1, files: 1 });
+    },
+  );
 });
