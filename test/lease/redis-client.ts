@@ -16,7 +16,7 @@ export class LookingClient extends Redis implements AsyncDisposable {
     try {
       await work();
       await this.echo("that is all");
-      await Promise.race([seen, setTimeout(10_000)]);
+      await Promise.race([seen, setTimeout(10_000, undefined, { ref: false })]);
     } finally {
       monitor.disconnect();
     }
