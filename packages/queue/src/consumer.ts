@@ -113,12 +113,15 @@ class PartitionWorker extends Worker<unknown, null, string, IQueueBackend, JobPr
 
 /**
  * BullMQ hands over nothing before it has fetched as many jobs as it may have in flight, one round trip each. So a consumer
- * begins with a few, and may have one more with each that it hands over: the first are at work while the others come.
+ * begins with a few, and may have all when it has handed over these: the first are at work while the others come. (One more
+ * with each is worse: for a second and more, hundreds of statements of a few items.)
  */
 function makeWorker(store: QueueStore, name: string, options: OpenConsumerOptions): PartitionWorker {
   const concurrency = Math.min(options.concurrency, store.concurrencyAtMost);
+  let handed = 0;
   const handle: ConsumerOptions["handle"] = async (item, context) => {
-    if (worker.concurrency < concurrency) worker.concurrency += 1;
+    handed += 1;
+    if (handed === firstFetched) worker.concurrency = concurrency;
     return options.handle(item, context);
   };
   const worker = new PartitionWorker(
