@@ -6,6 +6,7 @@
  */
 import { type Clock, Fault } from "@nightwriter/core";
 import type { Database } from "@nightwriter/database";
+import { createLeaseObstacle } from "@nightwriter/lease";
 import { startLoop } from "./loop.ts";
 
 export interface DatabasePulse extends AsyncDisposable {
@@ -27,22 +28,17 @@ export interface DatabasePulseOptions {
 /** Asks from now on, until it is disposed of. */
 export function startDatabasePulse(options: DatabasePulseOptions): DatabasePulse {
   const { database, everyMs, silenceMs, clock, random, crash } = options;
-  let answeredAtMs = clock.monotonicMs();
+  const silence = createLeaseObstacle(clock, silenceMs);
   const ask = async (): Promise<void> => {
-    const askedAtMs = clock.monotonicMs();
     try {
-      await database.session((session) => session.query("select 1"));
-      answeredAtMs = askedAtMs;
+      await silence.noteAnswer(() => database.session((session) => session.query("select 1")));
     } catch (error) {
       if (!(error instanceof Fault)) crash(error);
     }
   };
   const loop = startLoop({ everyMs, random, work: ask });
   return {
-    obstacle() {
-      const silentMs = Math.round(clock.monotonicMs() - answeredAtMs);
-      return silentMs > silenceMs ? `the database has not answered for ${silentMs} ms` : undefined;
-    },
+    obstacle: () => silence.why(),
     [Symbol.asyncDispose]: () => loop.stop(),
   };
 }

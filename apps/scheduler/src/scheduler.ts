@@ -15,7 +15,7 @@ import {
   openDatabase,
 } from "@nightwriter/database";
 import { type JobDefinition, registerJob } from "@nightwriter/job";
-import { createLeaseKeeper } from "@nightwriter/lease";
+import { createLeaseKeeper, toleranceMs } from "@nightwriter/lease";
 import { openLeaseStore } from "@nightwriter/lease-stores";
 import { connectQueues, type Queues } from "@nightwriter/queue";
 import { startDatabasePulse } from "./database-pulse.ts";
@@ -38,8 +38,7 @@ export interface SchedulerOptions {
 /** A plan after a long pause sums a long history. Nobody waits for it but planners. */
 const planTimeoutMs = 600_000;
 
-/** A busy machine is silent for half a second now and then, and may take longer to connect: with a short lease too, no reason not to lead. */
-const silenceAtLeastMs = 800;
+/** A busy machine may take so long to connect: with a short lease too, no reason not to lead. */
 const connectAtLeastMs = 2_000;
 
 /** Checks what it needs and starts its duties, or to stand by. Throws a Fault, and leaves no connection behind when it does. */
@@ -111,7 +110,7 @@ async function standBy(
       logger,
     }),
   );
-  const answerMs = Math.max(Math.round(leaseMs / 5), silenceAtLeastMs);
+  const answerMs = toleranceMs(leaseMs, 0.2);
   const probe = started.use(
     openSchedulerDatabase(config, logger, {
       max: 1,

@@ -4,6 +4,7 @@
  */
 import type { Config } from "@nightwriter/config";
 import type { DatabaseOptions } from "@nightwriter/database";
+import { toleranceMs } from "@nightwriter/lease";
 
 type Limits = Required<
   Pick<DatabaseOptions, "statementTimeoutMs" | "lockTimeoutMs" | "queryTimeoutMs" | "connectTimeoutMs">
@@ -19,14 +20,6 @@ export function writeLimits({ statementTimeoutMs, lockTimeoutMs, queryTimeoutMs,
     queryTimeoutMs: share(queryTimeoutMs, 0.8),
     connectTimeoutMs: leaseUrl === "none" ? 10_000 : connectTimeoutMs(leaseMs),
   };
-}
-
-/**
- * A part of a lease for whatever only says how things are, where nothing depends on its being short. Of a lease of 4 s at least:
- * a busy machine is silent for half a second now and then, and that is no reason to give partitions away.
- */
-export function toleranceMs(leaseMs: number, part: number): number {
-  return Math.round(Math.max(leaseMs, 4_000) * part);
 }
 
 /** For the small statements of the fleet, which take a millisecond when all is well: after these, all is not. */

@@ -16,16 +16,16 @@ import {
 } from "@nightwriter/database";
 import { forgetSilentWorkers, staleAfterMs } from "@nightwriter/fleet";
 import { type JobDefinition, registerJob } from "@nightwriter/job";
+import { createLeaseObstacle, toleranceMs } from "@nightwriter/lease";
 import { connectQueues, type Queues } from "@nightwriter/queue";
 import { type ConsumerContext, startPartitionConsumer } from "./consumption/partition-consumer.ts";
 import { type FleetMember, type FleetMemberOptions, joinFleet, silenceShare } from "./fleet/fleet-member.ts";
 import { createHeart } from "./fleet/heartbeat.ts";
 import { createHoldings, type Holdings } from "./fleet/holdings.ts";
-import { createLeaseObstacle } from "./fleet/lease-obstacle.ts";
 import { createMembership } from "./fleet/membership.ts";
 import { openLeases } from "./fleet/open-leases.ts";
 import { takingWithLeases, takingWithoutLeases } from "./fleet/take-partition.ts";
-import { fleetLimits, toleranceMs, writeLimits } from "./limits.ts";
+import { fleetLimits, writeLimits } from "./limits.ts";
 import { createStatementSlots } from "./statement-slots.ts";
 import { createTally, type Tally } from "./tally.ts";
 import { watchQueues } from "./watchdog.ts";

@@ -1,14 +1,14 @@
 import { type Database, sqlFault } from "@nightwriter/database";
+import { toleranceMs } from "@nightwriter/lease";
 import { sql } from "kysely";
 import type { WorkerIdentity } from "./heartbeat.ts";
 
 /**
  * After so many milliseconds of silence a worker is taken for dead: 0.7 of a lease. So its partitions are assigned to others
- * by the time that they are free. A lease below 4 s counts as 4 s, since a busy machine is silent for half a second now and
- * then, and that is no reason to give partitions away.
+ * by the time that they are free. Short leases are borne with, see {@link toleranceMs}.
  */
 export function staleAfterMs(leaseMs: number): number {
-  return Math.round(Math.max(leaseMs, 4_000) * 0.7);
+  return toleranceMs(leaseMs, 0.7);
 }
 
 /**

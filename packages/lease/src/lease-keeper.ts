@@ -14,7 +14,7 @@
 import { randomUUID } from "node:crypto";
 import type { Clock, Logger } from "@nightwriter/core";
 import { HeldLease } from "./held-lease.ts";
-import { type LeaseClaim, LeaseFault, type LeaseStore } from "./lease-store.ts";
+import { type LeaseClaim, LeaseFault, type LeaseStore, nobodysLease } from "./lease-store.ts";
 
 /** A lease that this process holds, or held. */
 export interface Lease {
@@ -74,9 +74,6 @@ export interface LeaseKeeperOptions {
 export function createLeaseKeeper(options: LeaseKeeperOptions): LeaseKeeper {
   return new Keeper(options);
 }
-
-/** What is looked up to see that the store answers, while nothing is held. Nobody ever holds it. */
-const nobodys = "nobody";
 
 class Keeper implements LeaseKeeper {
   readonly #options: LeaseKeeperOptions;
@@ -191,7 +188,7 @@ class Keeper implements LeaseKeeper {
     const askedAtMs = clock.monotonicMs();
     try {
       const renewed = await this.#ask<{ has(name: string): boolean }>(() =>
-        leases.length === 0 ? store.find([nobodys]) : store.renew(leases.map(({ claim }) => claim)),
+        leases.length === 0 ? store.find([nobodysLease]) : store.renew(leases.map(({ claim }) => claim)),
       );
       this.#renewAtMs = askedAtMs + (store.ttlMs / 3) * (0.8 + 0.2 * random());
       for (const lease of leases.filter((each) => this.#held.get(each.name) === each)) {

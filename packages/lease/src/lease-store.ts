@@ -64,6 +64,9 @@ export interface LeaseStore extends AsyncDisposable {
   close(): Promise<void>;
 }
 
+/** Nobody ever holds it: what is looked up to see that a store answers. It may answer a look at no leases without being asked. */
+export const nobodysLease = "nobody";
+
 /**
  * - `lease_store_away`: no answer in time, no connection, no majority. Retryable.
  * - `lease_store_unfit`: the server answers and cannot be used: wrong password, a replica, a missing table.

@@ -6,11 +6,10 @@
  * stands until something newer is known.
  */
 import { Fault, type Logger } from "@nightwriter/core";
+import { type LeaseObstacle, toleranceMs } from "@nightwriter/lease";
 import { pause } from "../backoff.ts";
-import { toleranceMs } from "../limits.ts";
 import type { Heart } from "./heartbeat.ts";
 import type { Holdings } from "./holdings.ts";
-import type { LeaseObstacle } from "./lease-obstacle.ts";
 import type { Membership, Share } from "./membership.ts";
 import type { Unheld } from "./unheld.ts";
 

@@ -1,9 +1,9 @@
 /** The leases of this process: where they live, who keeps them, and how they are seen from outside. */
 import type { Config } from "@nightwriter/config";
 import type { Clock, Logger } from "@nightwriter/core";
+import type { LeaseObstacle } from "@nightwriter/lease";
 import { createLeaseKeeper, type LeaseKeeper } from "@nightwriter/lease";
 import { openLeaseStore } from "@nightwriter/lease-stores";
-import type { LeaseObstacle } from "./lease-obstacle.ts";
 import { createUnheld, type Unheld } from "./unheld.ts";
 
 export interface OpenLeases extends AsyncDisposable {

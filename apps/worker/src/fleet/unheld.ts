@@ -6,7 +6,7 @@
  * store, so it also says whether that answers.
  */
 import type { Clock } from "@nightwriter/core";
-import { LeaseFault, type LeaseStore } from "@nightwriter/lease";
+import { LeaseFault, type LeaseStore, nobodysLease } from "@nightwriter/lease";
 
 export interface Unheld {
   /** Looks at these leases. A look that fails is none: what was seen before it is forgotten. */
@@ -17,9 +17,6 @@ export interface Unheld {
   answeredAgoMs(): number;
 }
 
-/** What is looked up where nothing is wanted: a store may answer a look at no leases without being asked. Nobody ever holds it. */
-const nobodys = "nobody";
-
 export function createUnheld(store: Pick<LeaseStore, "find">, clock: Clock): Unheld {
   const since = new Map<string, number>();
   let answeredAtMs = Number.NEGATIVE_INFINITY;
@@ -27,7 +24,7 @@ export function createUnheld(store: Pick<LeaseStore, "find">, clock: Clock): Unh
     async look(names) {
       const askedAtMs = clock.monotonicMs();
       try {
-        const held = await store.find(names.length === 0 ? [nobodys] : names);
+        const held = await store.find(names.length === 0 ? [nobodysLease] : names);
         answeredAtMs = askedAtMs;
         for (const name of new Set([...since.keys(), ...names])) {
           if (held.has(name) || !names.includes(name)) since.delete(name);
