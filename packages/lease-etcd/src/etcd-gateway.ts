@@ -1,8 +1,7 @@
 /** etcd's JSON gateway: logs in where it must, parses what is said, and sorts refusals into faults. */
-import { LeaseFault } from "@nightwriter/lease";
+import { LeaseFault, type ServerList } from "@nightwriter/lease";
 import { z } from "zod";
 import { type EtcdReply, openEtcdTransport } from "./etcd-transport.ts";
-import type { EtcdUrl } from "./etcd-url.ts";
 
 /** Of gRPC, which the gateway translates: those that mean something to a caller or to us. */
 export const GRPC = { invalid: 3, notFound: 5, denied: 7, precondition: 9, unauthenticated: 16 } as const;
@@ -38,7 +37,7 @@ const refusalBody = z.union([
 ]);
 const tokenBody = z.object({ token: z.string() });
 
-export function openEtcdGateway(url: EtcdUrl, applicationName: string): EtcdGateway {
+export function openEtcdGateway(url: ServerList, applicationName: string): EtcdGateway {
   const { credentials, label } = url;
   const transport = openEtcdTransport(url, applicationName);
   const subject = `leases in etcd at ${label}`;

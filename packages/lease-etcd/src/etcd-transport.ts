@@ -6,8 +6,7 @@
  */
 import { Agent, type IncomingMessage, request } from "node:http";
 import { text } from "node:stream/consumers";
-import { LeaseFault } from "@nightwriter/lease";
-import type { EtcdHost, EtcdUrl } from "./etcd-url.ts";
+import { LeaseFault, type ServerAddress, type ServerList } from "@nightwriter/lease";
 
 /** One for each request under way: the gateway speaks HTTP/1.1. */
 const MAX_SOCKETS = 64;
@@ -35,7 +34,7 @@ export interface EtcdTransport {
   close(): void;
 }
 
-export function openEtcdTransport({ hosts, label }: EtcdUrl, applicationName: string): EtcdTransport {
+export function openEtcdTransport({ hosts, label }: ServerList, applicationName: string): EtcdTransport {
   const agent = new Agent({ keepAlive: true, maxSockets: MAX_SOCKETS });
   let preferred = 0;
 
@@ -68,7 +67,7 @@ export function openEtcdTransport({ hosts, label }: EtcdUrl, applicationName: st
 
 interface Post {
   readonly agent: Agent;
-  readonly host: EtcdHost;
+  readonly host: ServerAddress;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;

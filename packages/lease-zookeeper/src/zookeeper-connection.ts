@@ -5,9 +5,8 @@
  * for something, so that one who does not renew loses his leases although his process and his connection are fine.
  */
 import { connect, type Socket } from "node:net";
-import { LeaseFault } from "@nightwriter/lease";
+import { LeaseFault, type ServerAddress } from "@nightwriter/lease";
 import { type JuteField, JuteReader, juteFrame, splitFrames } from "./jute.ts";
-import type { ZookeeperHost } from "./zookeeper-url.ts";
 
 /** Of ZooKeeper's protocol. */
 const OP_AUTH = 100;
@@ -23,7 +22,7 @@ export interface SessionKey {
 }
 
 export interface ConnectionOptions {
-  readonly host: ZookeeperHost;
+  readonly host: ServerAddress;
   /** The session to come back to; undefined: a new one. */
   readonly session: SessionKey | undefined;
   /** The length of a session that is asked for. */

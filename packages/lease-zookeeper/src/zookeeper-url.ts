@@ -1,18 +1,9 @@
 /** Where ZooKeeper is: `zookeeper://[user:password@]host[:port][,host[:port]…][/path]`. */
-import { unescape } from "node:querystring";
-import { LeaseFault } from "@nightwriter/lease";
-
-const DEFAULT_PORT = 2181;
-
-export interface ZookeeperHost {
-  /** Without the brackets of an IPv6 address. */
-  readonly host: string;
-  readonly port: number;
-}
+import { LeaseFault, parseServerList, type ServerAddress } from "@nightwriter/lease";
 
 export interface ZookeeperUrl {
   /** At least one, in the order of the URL. */
-  readonly hosts: readonly ZookeeperHost[];
+  readonly hosts: readonly ServerAddress[];
   /** `user:password` of the digest scheme; undefined: nodes are open to everybody. */
   readonly digest: string | undefined;
   /** The node that everything is below, `/path`; empty for the root. */
@@ -25,26 +16,19 @@ export interface ZookeeperUrl {
 export function parseZookeeperUrl(url: string): ZookeeperUrl {
   const pattern = /^zookeeper:\/\/(?:([^@/?#]*)@)?([^@/?#]+?)((?:\/[^/?#]+)*)\/?$/;
   const [, userInfo, list = "", chroot = ""] = pattern.exec(url) ?? [];
-  // No URL parser takes a list of hosts; each of them alone is a URL.
-  const parsed = list.split(",").map((host) => URL.parse(`zookeeper://${userInfo ?? ""}@${host}`));
-  const hosts = parsed.flatMap((one) => (one === null || one.hostname === "" ? [] : [hostOf(one)]));
-  const [first] = parsed;
+  const servers = parseServerList({ scheme: "zookeeper", userInfo, list, defaultPort: 2181 });
   const isPath = chroot.split("/").every((part) => part !== "." && part !== "..");
-  if (first === null || first === undefined || hosts.length < parsed.length || !isPath) {
+  if (servers === undefined || !isPath) {
     throw new LeaseFault(
       "lease_url_invalid",
       "leases in zookeeper: not a URL of ZooKeeper; use zookeeper://host:2181,host2:2181/path or zookeeper://user:password@host:2181",
     );
   }
-  const { username, password } = first;
+  const { hosts, credentials, label } = servers;
   return {
     hosts,
-    digest: username === "" ? undefined : `${unescape(username)}:${unescape(password)}`,
+    digest: credentials === undefined ? undefined : `${credentials.name}:${credentials.password}`,
     chroot,
-    label: parsed.map((one) => one?.host ?? "").join(",") + chroot,
+    label: label + chroot,
   };
-}
-
-function hostOf({ hostname, port }: URL): ZookeeperHost {
-  return { host: hostname.replace(/^\[(.*)\]$/, "$1"), port: port === "" ? DEFAULT_PORT : Number(port) };
 }

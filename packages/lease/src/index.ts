@@ -12,3 +12,4 @@ export {
   nobodysLease,
 } from "./lease-store.ts";
 export { openPostgresLeases, type PostgresLeasesOptions } from "./postgres-leases.ts";
+export { parseServerList, type ServerAddress, type ServerList } from "./server-list.ts";
