@@ -119,7 +119,8 @@ describe("openRedisLeases", () => {
   });
 
   it("forgets nothing when the server is killed and comes back", async () => {
-    const killed = await startRedis();
+    // It writes out what it answers before it answers.
+    const killed = await startRedis({ args: ["--appendfsync", "always"] });
     await using store = await open({ url: killed.url });
     const claims = claimsOf("x", "y");
     for (const claim of claims) await store.acquire(claim);

@@ -16,7 +16,8 @@ interface Server {
 
 async function redisServer(): Promise<Server> {
   const dir = await mkdtemp(join(tmpdir(), "nightwriter-outage-"));
-  const args = ["--requirepass", "fixed"];
+  // It writes out what it answers before it answers: what a crash may lose otherwise is the reconciler's to mend.
+  const args = ["--requirepass", "fixed", "--appendfsync", "always"];
   let redis = await startRedis({ dir, args });
   const { port } = redis;
   return {

@@ -40,7 +40,10 @@ export interface RedisService extends AsyncDisposable {
   readonly exited: Promise<ProcessExit>;
   /** Ends the server in order, its append-only file written out. */
   stop(): Promise<void>;
-  /** SIGKILL: what was acknowledged is in the append-only file all the same. Keeps a temporary folder until `stop`. */
+  /**
+   * SIGKILL. What was acknowledged before is in the append-only file, but for what a slow disk made the server put off: two
+   * seconds of it at most, none with `["--appendfsync", "always"]`. Keeps a temporary folder until `stop`.
+   */
   kill(): Promise<void>;
   /**
    * Asks the server one command, on a connection of its own, and returns its answer as text: for whoever steers servers
@@ -61,8 +64,7 @@ const leaving = ["SIGTERM", "SIGTERM", "SIGTERM", "SIGTERM", "SIGKILL"] as const
 /**
  * Starts a Redis on loopback, with a password of its own, and returns when it takes commands.
  *
- * It keeps an append-only file (`appendfsync everysec`: what a crash of the machine may lose, never one of the process),
- * and never evicts: a queue must not forget. Like Postgres it cannot outlive this process, and runs as `nobody` if we are
+ * It keeps an append-only file (`appendfsync everysec`: a crash may lose the last seconds, see `kill`), and never evicts: a queue must not forget. Like Postgres it cannot outlive this process, and runs as `nobody` if we are
  * root. Throws a {@link ServicesFault}: `binaries-missing`, `folder-closed`, `did-not-start`.
  *
  * @example
