@@ -3,40 +3,20 @@
 import { get } from "node:http";
 import { findEtcd, hintFor } from "./ensure-server.ts";
 import { ServicesFault } from "./fault.ts";
-import type { ProcessExit } from "./guarded-process.ts";
-import { openFolder } from "./server-folder.ts";
-import { HOST, launchServer } from "./server-launch.ts";
-import { SERVER_ENVIRONMENT, serverUser } from "./server-user.ts";
+import { type ServerOptions, type ServerService, startOwnServer } from "./own-server.ts";
+import { HOST } from "./server-launch.ts";
 
 /** A cluster of one has no peers; what it would tell them must be an address all the same. */
 const NO_PEER = "http://127.0.0.1:1";
 
-/** Where a server's data are and how it runs; every field may be left out. */
-export interface EtcdOptions {
-  /** The folder whose data stay; made if missing. Absent: a temporary one, removed with the server. */
-  readonly dir?: string;
-  /** Absent: a free one. */
-  readonly port?: number;
+/** Its data, its port, and more. */
+export interface EtcdOptions extends ServerOptions {
   /** More arguments of the server's command line, such as `["--election-timeout", "500"]`; they win over what is set here. */
   readonly args?: readonly string[];
-  /** Gets each line of the server's log. */
-  readonly log?: (line: string) => void;
 }
 
-/** An etcd server that takes requests. Disposal is `stop`. */
-export interface EtcdService extends AsyncDisposable {
-  /** `etcd://HOST:PORT`. It asks nobody for a password until somebody switches that on. */
-  readonly url: string;
-  readonly port: number;
-  readonly pid: number;
-  readonly dir: string;
-  /** Settles when the server has ended, for whatever reason; never rejects. */
-  readonly exited: Promise<ProcessExit>;
-  /** Ends the server in order. */
-  stop(): Promise<void>;
-  /** SIGKILL: what was acknowledged is in its log all the same. Keeps a temporary folder until `stop`. */
-  kill(): Promise<void>;
-}
+/** An etcd server that takes requests, at `etcd://HOST:PORT`. It asks nobody for a password until somebody switches that on. */
+export type EtcdService = ServerService;
 
 /**
  * Starts an etcd on loopback and returns when it has elected itself and takes requests.
@@ -50,46 +30,16 @@ export interface EtcdService extends AsyncDisposable {
 export async function startEtcd(options: EtcdOptions = {}): Promise<EtcdService> {
   const file = await findEtcd();
   if (file === undefined) throw new ServicesFault("binaries-missing", hintFor("etcd"));
-  const user = await serverUser();
-  const folder = await openFolder({ wanted: options.dir, server: "etcd", user });
-  const dir = folder.path;
-  let asked = 0;
-  const { server, port } = await launchServer({
-    name: `etcd in ${dir}`,
-    port: options.port,
-    command: (portToUse) => {
-      asked = portToUse;
-      return {
-        file,
-        args: [...settings(`${dir}/etcd`, portToUse), ...(options.args ?? [])],
-        folder: dir,
-        temporary: folder.temporary,
-        environment: SERVER_ENVIRONMENT,
-        onlyEnvironment: true,
-        user,
-        orphanSignal: "KILL",
-        log: options.log,
-      };
-    },
-    isReady: async () => isHealthy(asked),
-  }).catch(async (error: unknown) => {
-    await folder.release();
-    throw error;
+  const server = await startOwnServer({
+    kind: "etcd",
+    name: "etcd",
+    options,
+    program: (dir) => ({
+      command: (port) => ({ file, args: [...settings(`${dir}/etcd`, port), ...(options.args ?? [])] }),
+      isReady: async (_server, port) => isHealthy(port),
+    }),
   });
-  const stop = async (): Promise<void> => {
-    await server.end(["SIGTERM", "SIGKILL"]);
-    await folder.release();
-  };
-  return {
-    url: `etcd://${HOST}:${port}`,
-    port,
-    pid: server.pid,
-    dir,
-    exited: server.exited,
-    stop,
-    kill: () => server.end(["SIGKILL"]),
-    [Symbol.asyncDispose]: stop,
-  };
+  return { ...server, url: `etcd://${HOST}:${server.port}` };
 }
 
 function settings(dataDir: string, port: number): string[] {

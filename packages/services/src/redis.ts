@@ -4,19 +4,13 @@ import { randomBytes } from "node:crypto";
 import { invariant } from "@nightwriter/core";
 import { findRedis, hintFor } from "./ensure-server.ts";
 import { ServicesFault } from "./fault.ts";
-import type { ProcessExit } from "./guarded-process.ts";
 import { type MovableClock, openMovableClock } from "./movable-clock.ts";
+import { type ServerOptions, type ServerService, startOwnServer } from "./own-server.ts";
 import { askRedis } from "./redis-question.ts";
-import { openFolder } from "./server-folder.ts";
-import { HOST, type Launched, launchServer } from "./server-launch.ts";
-import { SERVER_ENVIRONMENT, serverUser } from "./server-user.ts";
+import { HOST } from "./server-launch.ts";
 
-/** Where a server's data are and how it runs; every field may be left out. */
-export interface RedisOptions {
-  /** The folder whose data stay; made if missing. Absent: a temporary one, removed with the server. */
-  readonly dir?: string;
-  /** Absent: a free one. */
-  readonly port?: number;
+/** Its data, its port, and more. */
+export interface RedisOptions extends ServerOptions {
   /** Servers that fail over to each other have one. Letters and digits. Absent: a new one. */
   readonly password?: string;
   /** More arguments of the server's command line, such as `["--maxmemory", "100mb"]`; they win over what is set here. */
@@ -25,21 +19,10 @@ export interface RedisOptions {
   readonly replicaOf?: string;
   /** Gives the server a clock of its own, for `moveClock`. Needs libfaketime, and Linux. Default: false. */
   readonly movableClock?: boolean;
-  /** Gets each line of the server's log. */
-  readonly log?: (line: string) => void;
 }
 
-/** A Redis server that takes commands. Disposal is `stop`. */
-export interface RedisService extends AsyncDisposable {
-  /** For the server's default user, password included. */
-  readonly url: string;
-  readonly port: number;
-  readonly pid: number;
-  readonly dir: string;
-  /** Settles when the server has ended, for whatever reason; never rejects. */
-  readonly exited: Promise<ProcessExit>;
-  /** Ends the server in order, its append-only file written out. */
-  stop(): Promise<void>;
+/** A Redis server that takes commands, at the URL of its default user, password included. */
+export interface RedisService extends ServerService {
   /**
    * SIGKILL. What was acknowledged before is in the append-only file, but for what a slow disk made the server put off: two
    * seconds of it at most, none with `["--appendfsync", "always"]`. Keeps a temporary folder until `stop`.
@@ -64,8 +47,9 @@ const leaving = ["SIGTERM", "SIGTERM", "SIGTERM", "SIGTERM", "SIGKILL"] as const
 /**
  * Starts a Redis on loopback, with a password of its own, and returns when it takes commands.
  *
- * It keeps an append-only file (`appendfsync everysec`: a crash may lose the last seconds, see `kill`), and never evicts: a queue must not forget. Like Postgres it cannot outlive this process, and runs as `nobody` if we are
- * root. Throws a {@link ServicesFault}: `binaries-missing`, `folder-closed`, `did-not-start`.
+ * It keeps an append-only file (`appendfsync everysec`: a crash may lose the last seconds, see `kill`), and never evicts: a
+ * queue must not forget. Like Postgres it cannot outlive this process, and runs as `nobody` if we are root. Throws a
+ * {@link ServicesFault}: `binaries-missing`, `folder-closed`, `did-not-start`.
  *
  * @example
  * await using redis = await startRedis();
@@ -73,54 +57,36 @@ const leaving = ["SIGTERM", "SIGTERM", "SIGTERM", "SIGTERM", "SIGKILL"] as const
 export async function startRedis(options: RedisOptions = {}): Promise<RedisService> {
   const file = await findRedis();
   if (file === undefined) throw new ServicesFault("binaries-missing", hintFor("redis"));
-  const user = await serverUser();
-  const folder = await openFolder({ wanted: options.dir, server: "redis", user });
-  const dir = folder.path;
   const password = options.password ?? randomBytes(16).toString("hex");
   let clock: MovableClock | undefined;
-  const launch = async (): Promise<Launched> => {
-    if (options.movableClock === true) clock = await openMovableClock(dir);
-    return launchServer({
-      name: `Redis in ${dir}`,
-      port: options.port,
-      command: (portToUse) => ({
-        file,
-        // The configuration goes in by standard input: arguments, with the password in them, are everybody's to read.
-        args: ["-", ...(options.args ?? [])],
-        input: configuration({ dir, port: portToUse, password, replicaOf: options.replicaOf }),
-        folder: dir,
-        temporary: folder.temporary,
-        environment: { ...SERVER_ENVIRONMENT, ...clock?.environment },
-        onlyEnvironment: true,
-        user,
-        orphanSignal: "KILL",
-        log: options.log,
-      }),
-      isReady: ({ tail }) => tail().some((line) => line.includes("Ready to accept connections")),
-    });
-  };
-  const { server, port } = await launch().catch(async (error: unknown) => {
-    await folder.release();
-    throw error;
+  const server = await startOwnServer({
+    kind: "redis",
+    name: "Redis",
+    options,
+    program: async (dir) => {
+      if (options.movableClock === true) clock = await openMovableClock(dir);
+      return {
+        command: (port) => ({
+          file,
+          // The configuration goes in by standard input: arguments, with the password in them, are everybody's to read.
+          args: ["-", ...(options.args ?? [])],
+          input: configuration({ dir, port, password, replicaOf: options.replicaOf }),
+          environment: { ...clock?.environment },
+        }),
+        isReady: ({ tail }) => tail().some((line) => line.includes("Ready to accept connections")),
+        leave: async (running) => running.end(leaving, 3_000),
+      };
+    },
   });
-  const stop = async (): Promise<void> => {
-    await server.end(leaving, 3_000);
-    await folder.release();
-  };
+  const { port } = server;
   return {
+    ...server,
     url: `redis://default:${password}@${HOST}:${port}`,
-    port,
-    pid: server.pid,
-    dir,
-    exited: server.exited,
-    stop,
-    kill: () => server.end(["SIGKILL"]),
     ask: (...words) => askRedis({ port, password }, words),
     moveClock: async (byMs) => {
       invariant(clock !== undefined, "redis: its clock can be moved only if it was started with movableClock");
       await clock.move(byMs);
     },
-    [Symbol.asyncDispose]: stop,
   };
 }
 

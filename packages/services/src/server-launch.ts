@@ -19,7 +19,7 @@ export interface Launch {
   readonly port: number | undefined;
   readonly command: (port: number) => GuardedCommand;
   /** Whether the server takes connections. Asked again and again: neither server signals it other than by a file or a line. */
-  readonly isReady: (server: GuardedProcess) => boolean | Promise<boolean>;
+  readonly isReady: (server: GuardedProcess, port: number) => boolean | Promise<boolean>;
 }
 
 export interface Launched {
@@ -36,7 +36,7 @@ export async function launchServer(launch: Launch): Promise<Launched> {
   for (let attempt = 1; ; attempt++) {
     const port = launch.port ?? (await getPort({ host: HOST }));
     const server = await startGuarded(launch.command(port));
-    await untilReady(server, launch.isReady);
+    await untilReady(server, () => launch.isReady(server, port));
     if (server.exit() === undefined) return { server, port };
     await server.closed;
     const isPortTaken = server.tail().some((line) => /address already in use/i.test(line));
@@ -52,9 +52,9 @@ export async function launchServer(launch: Launch): Promise<Launched> {
 }
 
 /** Returns when the server is ready or has ended; ends one that takes too long. */
-async function untilReady(server: GuardedProcess, isReady: Launch["isReady"]): Promise<void> {
+async function untilReady(server: GuardedProcess, isReady: () => boolean | Promise<boolean>): Promise<void> {
   const deadline = performance.now() + READY_WITHIN_MS;
-  while (server.exit() === undefined && !(await isReady(server))) {
+  while (server.exit() === undefined && !(await isReady())) {
     if (performance.now() > deadline) await server.end(["SIGKILL"]);
     await Promise.race([server.exited, setTimeout(POLL_MS)]);
   }
