@@ -1,7 +1,9 @@
 /** What the lease store says of a job's partitions, if there is one and it answers. */
 import type { Config } from "@nightwriter/config";
+import type { Job } from "@nightwriter/job";
 import { LeaseFault, type LeaseSight, type LeaseStore } from "@nightwriter/lease";
 import { openLeaseStore } from "@nightwriter/lease-stores";
+import { partitionName } from "@nightwriter/partition";
 
 export type LeaseLook =
   /** Leases are switched off. */
@@ -12,7 +14,7 @@ export type LeaseLook =
 /** Asks again and again over one connection; one that could not be made is tried anew at the next look. */
 export interface LeaseWatch extends AsyncDisposable {
   /** Never rejects because of the store. */
-  look(job: string, partitionCount: number): Promise<LeaseLook>;
+  look(job: Job, partitionCount: number): Promise<LeaseLook>;
 }
 
 export function watchLeases({ leaseUrl, leaseMs, queuePrefix }: Config): LeaseWatch {
@@ -22,9 +24,9 @@ export function watchLeases({ leaseUrl, leaseMs, queuePrefix }: Config): LeaseWa
   const open = (): Promise<LeaseStore> =>
     openLeaseStore({ url: leaseUrl, prefix: queuePrefix, ttlMs: leaseMs, applicationName: "nightwriter partitions" });
 
-  async function find(job: string, partitionCount: number): Promise<LeaseLook> {
+  async function find(job: Job, partitionCount: number): Promise<LeaseLook> {
     const store = (opened ??= await open());
-    const names = Array.from({ length: partitionCount }, (_, partition) => `${job}/${partition}`);
+    const names = Array.from({ length: partitionCount }, (_, partition) => partitionName({ job, partition }));
     const found = await store.find(names);
     const sights = new Map<number, LeaseSight>();
     for (const [partition, name] of names.entries()) {

@@ -28,7 +28,7 @@ export async function showPartitions(terminal: Terminal, { job: jobName, watch }
       database,
       job,
       queues,
-      leases: (partitionCount) => leases.look(jobName, partitionCount),
+      leases: (partitionCount) => leases.look(job, partitionCount),
       staleMs: staleAfterMs(config.leaseMs),
     });
   const status = watch ? await watchPartitions(terminal, look) : await look();

@@ -1,10 +1,11 @@
 import { invariant, silentLogger } from "@nightwriter/core";
 import type { Job } from "@nightwriter/job";
+import { partitionName } from "@nightwriter/partition";
 import type { Consumer, ConsumerEnd } from "@nightwriter/queue";
 import { describe, expect, it } from "vitest";
 import type { Ending, Warrant } from "../warrant/warrant.ts";
 import { createHoldings, type Holdings } from "./holdings.ts";
-import { type OwnPartition, partitionName, type Share } from "./membership.ts";
+import type { OwnPartition, Share } from "./membership.ts";
 
 const definition = { name: "totals", partitionCount: 4, queryVersion: 1 };
 /** Nothing here looks at a definition's source. */

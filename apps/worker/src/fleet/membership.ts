@@ -4,6 +4,7 @@
 import type { Database } from "@nightwriter/database";
 import { assignPartitions, liveWorkers, rankWorkers } from "@nightwriter/fleet";
 import { getPartitionCount, type Job } from "@nightwriter/job";
+import { partitionName } from "@nightwriter/partition";
 
 /** A partition of a job as it is now. A job whose partition count has changed is another object, and so are its partitions. */
 export interface OwnPartition {
@@ -26,11 +27,6 @@ export interface MembershipOptions {
   readonly jobs: readonly Job[];
   /** My name among the live. Undefined: there are no leases, and every partition is everybody's. */
   readonly fleet: { readonly name: string; readonly staleMs: number } | undefined;
-}
-
-/** The name of a partition, in leases, heartbeats and logs: `restaurant-totals/7`. */
-export function partitionName({ job, partition }: Pick<OwnPartition, "job" | "partition">): string {
-  return `${job.definition.name}/${partition}`;
 }
 
 export function createMembership({ database, jobs, fleet }: MembershipOptions): Membership {

@@ -8,13 +8,12 @@ import { Fault, type Logger } from "@nightwriter/core";
 import type { Database } from "@nightwriter/database";
 import type { Job } from "@nightwriter/job";
 import { type Lease, LeaseFault, type LeaseKeeper } from "@nightwriter/lease";
-import { raiseTerm, readTerms, sealTerm, type Term } from "@nightwriter/partition";
+import { partitionName, raiseTerm, readTerms, sealTerm, type Term } from "@nightwriter/partition";
 import { createStatementSlots } from "../statement-slots.ts";
 import { createLeasedWarrant } from "../warrant/leased-warrant.ts";
 import { readTermsOnce, type TermReader } from "../warrant/term-reader.ts";
 import { createUnleasedWarrant } from "../warrant/unleased-warrant.ts";
 import type { HoldingOptions } from "./holding.ts";
-import { partitionName } from "./membership.ts";
 
 export interface TakingOptions {
   readonly database: Database;
