@@ -2,7 +2,7 @@ import { defineConfig, type ViteUserConfig } from "vitest/config";
 import { ClosingLineReporter } from "./test/closing-line-reporter.ts";
 
 /** Real processes, killed and frozen by real signals, for minutes. */
-const slow = ["test/slow/**/*.test.ts", "test/**/*.slow.test.ts"];
+const slow = ["test/**/*.slow.test.ts"];
 const needsNoService = ["{apps,packages}/*/src/**/*.test.ts", "test/{architecture,launcher}/**/*.test.ts"];
 
 const withServers = {

@@ -1,4 +1,4 @@
-/** Trouble with leases of 3 s; with leases as long as the design has them, see test/slow/fleet-faults.test.ts. */
+/** Trouble with leases of 3 s; with leases as long as the design has them, see faults-long.slow.test.ts. */
 
 import { describe, expect, it } from "vitest";
 import { expectNightInOrder } from "./fleet.ts";

@@ -1,9 +1,9 @@
 /** Trouble with leases as long as the design has them. What each scenario is and proves: test/fleet/trouble.ts. */
 
 import { describe, expect, it } from "vitest";
-import { expectNightInOrder } from "../fleet/fleet.ts";
-import { blocking, freezing, planted } from "../fleet/planted.ts";
-import { hideLeaseStore, hideServer, killVictim, type Refusal, stopVictim, type Trio } from "../fleet/trouble.ts";
+import { expectNightInOrder } from "./fleet.ts";
+import { blocking, freezing, planted } from "./planted.ts";
+import { hideLeaseStore, hideServer, killVictim, type Refusal, stopVictim, type Trio } from "./trouble.ts";
 
 /** A night that outlasts a lease and a half. */
 const design = { leaseMs: 10_000, restaurants: 3_000, entryMs: 50 };

@@ -1,6 +1,6 @@
 import type { QueueStore } from "@nightwriter/testkit";
 import { describe, expect, it } from "vitest";
-import { growAndShrink, tell } from "../fleet/hand-over.ts";
+import { growAndShrink, tell } from "./hand-over.ts";
 
 describe.each<QueueStore>(["redis", "postgres"])("a night of 20,000 with queue and leases in %s", (queue) => {
   it("goes from one worker to four and to two with each partition handed over within 2 s, leases of 10 s", async () => {

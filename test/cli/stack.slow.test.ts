@@ -3,8 +3,8 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type App, spawnApp } from "@nightwriter/testkit";
 import { describe, expect, it } from "vitest";
-import { documentOf, ENTRY, nightwriter } from "../cli/fixture.ts";
-import { stackFolder } from "../cli/stack-folder.ts";
+import { documentOf, ENTRY, nightwriter } from "./fixture.ts";
+import { stackFolder } from "./stack-folder.ts";
 
 describe("nightwriter demo --redis", { timeout: 300_000 }, () => {
   it("kills a worker, is right to the penny all the same, and leaves nothing behind", async () => {

@@ -8,7 +8,7 @@ import type { LeaseClaim, LeaseStore } from "@nightwriter/lease";
 import { openZookeeperLeases } from "@nightwriter/lease-zookeeper";
 import { ensureServer, startTcpProxy, startZookeeper, type ZookeeperService } from "@nightwriter/services";
 import { describe, expect, it } from "vitest";
-import { describeLeaseStore, type LeaseServer } from "../lease/contract.ts";
+import { describeLeaseStore, type LeaseServer } from "./contract.ts";
 import { freeze } from "./freeze.ts";
 
 const applicationName = "leases of a test";

@@ -11,7 +11,7 @@ import {
   startSentinels,
 } from "@nightwriter/services";
 import { describe, expect, it } from "vitest";
-import { copied } from "../lease/redis-client.ts";
+import { copied } from "./redis-client.ts";
 
 async function open(options: { url: string; ttlMs?: number }): Promise<LeaseStore> {
   return openRedisLeases({

@@ -7,7 +7,7 @@ import type { LeaseClaim, LeaseStore } from "@nightwriter/lease";
 import { openEtcdLeases } from "@nightwriter/lease-etcd";
 import { type EtcdService, ensureServer, startEtcd, startTcpProxy } from "@nightwriter/services";
 import { describe, expect, it } from "vitest";
-import { describeLeaseStore, type LeaseServer } from "../lease/contract.ts";
+import { describeLeaseStore, type LeaseServer } from "./contract.ts";
 import { freeze } from "./freeze.ts";
 
 const applicationName = "leases of a test";

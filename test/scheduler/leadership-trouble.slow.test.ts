@@ -1,8 +1,8 @@
 import { startRedis, startTcpProxy } from "@nightwriter/services";
 import { sql } from "kysely";
 import { describe, expect, it } from "vitest";
-import { type DueNight, dueNight, endInOrder, enqueued } from "../scheduler/fixture.ts";
-import { doesDuties, leads, leaseMs, lines, patienceMs, settled, startThree, successor } from "../scheduler/leaders.ts";
+import { type DueNight, dueNight, endInOrder, enqueued } from "./fixture.ts";
+import { doesDuties, leads, leaseMs, lines, patienceMs, settled, startThree, successor } from "./leaders.ts";
 
 /**
  * Stops the leader when it is at no duty, and returns when that was. In the middle of a plan it would keep the lock that
