@@ -280,6 +280,21 @@ function expiring({ open, traits: { shortMs, expiresLateMs } }: Suite): void {
     await take(store, claimOf("x", "b"));
   }, 60_000);
 
+  it("ends one lease while the others of the same process are renewed", async () => {
+    await using store = await open({ ttlMs: shortMs });
+    const [kept, left] = [claimOf("kept"), claimOf("left")];
+    await take(store, kept);
+    await take(store, left);
+    const names = async (): Promise<string[]> => {
+      expect(await store.renew([kept])).toEqual(new Set(["kept"]));
+      return [...(await store.find(["kept", "left"])).keys()];
+    };
+    await expect
+      .poll(names, { interval: shortMs / 10, timeout: shortMs + expiresLateMs + answerIn.machineMs })
+      .toEqual(["kept"]);
+    expect(await store.renew([kept, left])).toEqual(new Set(["kept"]));
+  }, 60_000);
+
   it("keeps what is renewed beyond its first length, by a renewal as by acquiring it again", async () => {
     const prefix = freshPrefix();
     await using holder = await open({ prefix, ttlMs: shortMs });

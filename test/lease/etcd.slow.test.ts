@@ -139,20 +139,6 @@ describe("openEtcdLeases", () => {
     expect(await store.renew([mine])).toEqual(new Set(["x"]));
   });
 
-  it("ends one lease while it renews the others of the same process", async () => {
-    await using etcd = await startEtcd();
-    await using store = await openAt(etcd.url, 2_000);
-    const [kept, left] = [claimOf("kept"), claimOf("left")];
-    await store.acquire(kept);
-    await store.acquire(left);
-    const names = async (): Promise<string[]> => {
-      expect(await store.renew([kept])).toEqual(new Set(["kept"]));
-      return [...(await store.find(["kept", "left"])).keys()];
-    };
-    await expect.poll(names, { interval: 200, timeout: 10_000 }).toEqual(["kept"]);
-    expect(await store.renew([kept, left])).toEqual(new Set(["kept"]));
-  });
-
   it("does not take a lease that is alive for the claim's when its key is gone or another's", async () => {
     await using etcd = await startEtcd();
     await using store = await openAt(etcd.url, 60_000);

@@ -186,20 +186,6 @@ describe("openZookeeperLeases", () => {
     expect(await store.renew([mine])).toEqual(new Set(["x"]));
   });
 
-  it("ends one lease while it renews the others of its session", async () => {
-    await using zookeeper = await started();
-    await using store = await openAt(zookeeper.url, 2_500);
-    const [kept, left] = [claimOf("kept"), claimOf("left")];
-    await store.acquire(kept);
-    await store.acquire(left);
-    const names = async (): Promise<string[]> => {
-      expect(await store.renew([kept])).toEqual(new Set(["kept"]));
-      return [...(await store.find(["kept", "left"])).keys()];
-    };
-    await expect.poll(names, { interval: 100, timeout: 10_000 }).toEqual(["kept"]);
-    expect(await store.renew([kept, left])).toEqual(new Set(["kept"]));
-  });
-
   it("ends all leases although it goes on asking for other things, when none is renewed", async () => {
     await using zookeeper = await started();
     await using store = await openAt(zookeeper.url, 2_500);
