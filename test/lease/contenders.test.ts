@@ -14,7 +14,7 @@ function forgetting(store: LeaseStore): LeaseStore {
 describe("contend", () => {
   it("finds out a store that grants what somebody has", async () => {
     await using test = await testDatabase();
-    const options = { url: test.url, prefix: "test", ttlMs: 3_000, applicationName: "leases of a test" };
+    const options = { url: test.url, prefix: "test", ttlMs: 9_000, applicationName: "leases of a test" };
     const contest = await contend(async () => forgetting(await openPostgresLeases(options)), { terms: 30 });
     expect(contest.twoAtOnce).not.toEqual([]);
     expect(contest.counter).toBeLessThan(contest.moves);
