@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { setTimeout } from "node:timers/promises";
 import { silentLogger } from "@nightwriter/core";
 import { type LeaseClaim, LeaseFault, type LeaseStore } from "@nightwriter/lease";
 import { openRedisLeases } from "@nightwriter/lease-redis";
@@ -15,8 +16,13 @@ import { redisClient, until } from "./redis-client.ts";
 
 const soon = { timeout: 40_000, interval: 100 };
 
+interface ProxiedCluster extends AsyncDisposable {
+  readonly url: string;
+  readonly proxies: readonly TcpProxy[];
+}
+
 /** Each node tells clients that it is where its proxy is, and nodes speak to each other past it. */
-async function start(): Promise<LeaseServer> {
+async function startProxied(): Promise<ProxiedCluster> {
   await using started = new AsyncDisposableStack();
   const cluster = started.use(await startRedisCluster());
   const proxies: TcpProxy[] = [];
@@ -34,14 +40,19 @@ async function start(): Promise<LeaseServer> {
   }
   const { username, password } = new URL(cluster.primaries[0]?.url ?? "");
   const url = `redis+cluster://${username}:${password}@${proxies.map(({ port }) => `127.0.0.1:${port}`).join(",")}`;
-  const all = (act: (proxy: TcpProxy) => void) => () => proxies.forEach(act);
   const running = started.move();
+  return { url, proxies, [Symbol.asyncDispose]: () => running.disposeAsync() };
+}
+
+async function start(): Promise<LeaseServer> {
+  const cluster = await startProxied();
+  const all = (act: (proxy: TcpProxy) => void) => () => cluster.proxies.forEach(act);
   return {
-    open: (options) => open({ ...options, url }),
+    open: (options) => open({ ...options, url: cluster.url }),
     hold: all((proxy) => proxy.hold()),
     cut: all((proxy) => proxy.cut()),
     resume: all((proxy) => proxy.resume()),
-    [Symbol.asyncDispose]: () => running.disposeAsync(),
+    [Symbol.asyncDispose]: () => cluster[Symbol.asyncDispose](),
   };
 }
 
@@ -110,6 +121,18 @@ describe("leases in a cluster", () => {
       }
     }
     expect(fewest).toEqual([1, 1, 1]);
+  });
+
+  it("can be had as soon as the store is open, from a node that was slow to answer too", async () => {
+    await using proxied = await startProxied();
+    const slow = proxied.proxies.at(-1);
+    slow?.hold();
+    const opening = open({ url: proxied.url, prefix: "slow" });
+    await setTimeout(300);
+    slow?.resume();
+    await using store = await opening;
+    const grants = await Promise.all(claimsOf(24).map((claim) => store.acquire(claim)));
+    expect(grants).not.toContain(undefined);
   });
 
   it("follow their slot while it is moved, and when it has moved", async () => {

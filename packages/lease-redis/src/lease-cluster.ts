@@ -1,4 +1,5 @@
 /** The nodes of a Redis Cluster, asked in one pipeline each. */
+import { once } from "node:events";
 import type { Logger } from "@nightwriter/core";
 import { LeaseFault } from "@nightwriter/lease";
 import { Cluster, type Redis } from "ioredis";
@@ -107,8 +108,11 @@ function newCluster(url: LeaseUrl, answerWithinMs: number, applicationName: stri
 
 async function connectAll(cluster: Cluster, label: string, logger: Logger): Promise<void> {
   await inTime(CONNECT_WITHIN_MS, cluster.connect());
-  // A node's commands wait until it is connected, unlike those of a client of one server.
-  const infos = cluster.nodes("master").map(async (node) => inTime(CONNECT_WITHIN_MS, node.info()));
+  const infos = cluster.nodes("master").map(async (node) => {
+    // An answer is no sign of that: `info` is sent while the client still finds out whether the node is ready.
+    if (node.status !== "ready") await inTime(CONNECT_WITHIN_MS, once(node, "ready"));
+    return inTime(CONNECT_WITHIN_MS, node.info());
+  });
   for (const info of await Promise.all(infos)) checkServer(info, label, logger);
 }
 
