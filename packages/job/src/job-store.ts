@@ -34,8 +34,9 @@ export async function registerJob({ db }: Database, definition: JobDefinition): 
         .selectFrom("nightwriter.job")
         .selectAll()
         .where("name", "=", name)
-        // The partition count stays as it is until the terms are there for it.
-        .forShare()
+        // The partition count stays as it is until the terms are there for it. A shared lock would do, if nobody had to raise
+        // the query version: two that share the row and both want to change it wait for each other.
+        .forNoKeyUpdate()
         .executeTakeFirstOrThrow();
       await transaction
         .insertInto("nightwriter.partition_term")
