@@ -12,7 +12,7 @@ import { type Job, registerJob } from "@nightwriter/job";
 import { type LeaseClaim, LeaseFault, type LeaseGrant, type LeaseStore } from "@nightwriter/lease";
 import { openLeaseStore } from "@nightwriter/lease-stores";
 import { applyItems, type ItemOutcome } from "@nightwriter/ledger";
-import { partitionOf, raiseTerm, readTerms, type Term } from "@nightwriter/partition";
+import { partitionName, partitionOf, raiseTerm, readTerms, type Term } from "@nightwriter/partition";
 import { restaurantTotals } from "@nightwriter/restaurant-totals";
 import type { AnswerLine, OrderedItem, OrderLine, OrderName, Orders, WriteResult } from "./orders.ts";
 import { RESTAURANT, readTotal } from "./restaurant.ts";
@@ -208,7 +208,7 @@ function partition(): number {
 }
 
 function leaseName(): string {
-  return `${restaurantTotals.name}/${partition()}`;
+  return partitionName({ job: opened().job, partition: partition() });
 }
 
 function say(line: AnswerLine): void {
