@@ -131,7 +131,8 @@ CREATE TABLE nightwriter.ledger_entry (
     epoch integer DEFAULT nightwriter.current_epoch() NOT NULL,
     worker text NOT NULL,
     applied_at timestamp with time zone DEFAULT now() NOT NULL
-);
+)
+WITH (autovacuum_vacuum_insert_scale_factor='0', autovacuum_vacuum_insert_threshold='10000');
 
 CREATE TABLE nightwriter.migration (
     name character varying(255) NOT NULL,
@@ -271,7 +272,8 @@ CREATE TABLE sales.sale (
     xid xid8 DEFAULT pg_current_xact_id() NOT NULL,
     epoch integer DEFAULT nightwriter.current_epoch() NOT NULL,
     CONSTRAINT sale_business_date_check CHECK (((business_date >= '1900-01-01'::date) AND (business_date <= '2199-12-31'::date)))
-);
+)
+WITH (autovacuum_vacuum_insert_scale_factor='0', autovacuum_vacuum_insert_threshold='10000');
 
 ALTER TABLE ONLY nightwriter.attempt
     ADD CONSTRAINT attempt_pkey PRIMARY KEY (id);
@@ -292,7 +294,7 @@ ALTER TABLE ONLY nightwriter.lease
     ADD CONSTRAINT lease_pkey PRIMARY KEY (name);
 
 ALTER TABLE ONLY nightwriter.ledger_entry
-    ADD CONSTRAINT ledger_entry_item UNIQUE (job_id, key, business_date, run_id);
+    ADD CONSTRAINT ledger_entry_item UNIQUE (job_id, business_date, key, run_id);
 
 ALTER TABLE ONLY nightwriter.ledger_entry
     ADD CONSTRAINT ledger_entry_version UNIQUE (job_id, version_after, key);
@@ -328,7 +330,7 @@ ALTER TABLE ONLY sales.restaurant
     ADD CONSTRAINT restaurant_pkey PRIMARY KEY (id);
 
 ALTER TABLE ONLY sales.sale
-    ADD CONSTRAINT sale_pkey PRIMARY KEY (restaurant_id, business_date, source, source_line) INCLUDE (amount_minor);
+    ADD CONSTRAINT sale_pkey PRIMARY KEY (business_date, restaurant_id, source, source_line) INCLUDE (amount_minor);
 
 CREATE INDEX attempt_item ON nightwriter.attempt USING btree (run_id, business_date, key);
 
@@ -341,8 +343,6 @@ CREATE UNIQUE INDEX run_request ON nightwriter.run USING btree (job_id, request_
 CREATE INDEX run_unfinished ON nightwriter.run USING btree (job_id, id) WHERE (finished_at IS NULL);
 
 CREATE INDEX opening_total_recorded ON sales.opening_total USING btree (epoch, xid);
-
-CREATE INDEX sale_business_date ON sales.sale USING brin (business_date) WITH (autosummarize='on');
 
 CREATE INDEX sale_recorded ON sales.sale USING btree (epoch, xid);
 

@@ -106,6 +106,8 @@ export function placeOf(key: string): number {
 export async function planNight(ledger: Ledger, options: SalesOptions): Promise<Night> {
   const businessDate = ledger.nextDate();
   await addSales(ledger, businessDate, options);
+  // The day's sales were recorded hours ago in a real night, and autovacuum has been there within a minute (migration 0004).
+  await ledger.database.session((session) => session.query("vacuum sales.sale"));
   const { run, planned } = await ensureNightlyRun(ledger.database, ledger.job, Temporal.PlainDate.from(businessDate));
   return { runId: run.id, businessDate, itemCount: planned };
 }

@@ -43,15 +43,15 @@ export function stageSeconds(scale: Scale): { ordinary: number; verified: number
 
 /**
  * Starts PostgreSQL and Redis, and makes the ordinary ledger. fsync is on, and so is everything else that makes commits
- * durable. The buffers hold the data, as a server's would that is bought for them; checkpoints come by volume, so that
- * not one of the two sides alone meets one.
+ * durable. The buffers hold the data, as a server's would that is bought for them; checkpoints come by volume, and
+ * Redis does not rewrite its log, so that not one of the two sides alone meets such a thing.
  */
 export async function openStage(options: StageOptions): Promise<Stage> {
   const { scale, progress } = options;
   await using started = new AsyncDisposableStack();
   progress.begin("servers", serverSeconds);
   await ensureServer("redis");
-  const redis = started.use(await startRedis());
+  const redis = started.use(await startRedis({ args: ["--auto-aof-rewrite-percentage", "0"] }));
   const postgres = started.use(
     await startPostgres({ settings: { shared_buffers: "2GB", max_wal_size: "4GB", checkpoint_timeout: "1h" } }),
   );

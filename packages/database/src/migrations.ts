@@ -3,6 +3,7 @@ import type { Migration } from "kysely/migration";
 import * as engine from "../migrations/0001-engine.ts";
 import * as sales from "../migrations/0002-sales.ts";
 import * as fleet from "../migrations/0003-fleet.ts";
+import * as byDate from "../migrations/0004-by-date.ts";
 
 export type Migrations = Readonly<Record<string, Migration>>;
 
@@ -11,4 +12,5 @@ export const migrations: Migrations = {
   "0001-engine": engine,
   "0002-sales": sales,
   "0003-fleet": fleet,
+  "0004-by-date": byDate,
 };

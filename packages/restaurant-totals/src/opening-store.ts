@@ -14,6 +14,10 @@ export async function stageOpenings(session: Session): Promise<void> {
   );
 }
 
+/** The first sale of each staged restaurant that has one. Sales lie by date, so all of them are gone through once, not once for each line. */
+const firstSales = `select restaurant_id, min(business_date) as business_date from sales.sale
+  where restaurant_id in (select key from opening) group by restaurant_id`;
+
 /** Dates that the file leaves open: the one given, else the day before the first sale, else the business date before the current one. */
 export async function dateOpenings(
   session: Session,
@@ -22,10 +26,12 @@ export async function dateOpenings(
   await session.query(
     `update opening as o set business_date = coalesce(
        $1::date,
-       (select s.business_date - 1 from sales.sale s where s.restaurant_id = o.key order by s.business_date limit 1),
+       first.business_date - 1,
        ($2::timestamptz at time zone r.time_zone - r.cutoff::interval)::date - 1
      )
-     from sales.restaurant r where r.id = o.key and o.business_date is null`,
+     from sales.restaurant r
+       left join (${firstSales}) first on first.restaurant_id = r.id
+     where r.id = o.key and o.business_date is null`,
     [date?.toString() ?? null, now.toString()],
   );
 }
@@ -57,15 +63,15 @@ export async function misplacedOpenings(
        select o.line, o.key, o.business_date,
          case when o.nth > 1 then o.first_line end as same_as_line,
          (select t.business_date from sales.opening_total t where t.restaurant_id = o.key) as opened_on,
-         exists (select from nightwriter.ledger_entry e where e.job_id = $1 and e.key = o.key) as has_entries,
-         (select s.business_date from sales.sale s
-           where s.restaurant_id = o.key and s.business_date <= o.business_date
-           order by s.business_date limit 1) as first_sale,
+         exists (select from nightwriter.ledger_entry e
+           where e.job_id = $1 and e.version_after = 1 and e.key = o.key) as has_entries,
+         case when first.business_date <= o.business_date then first.business_date end as first_sale,
          (select j.closed_through from nightwriter.job j where j.id = $1 and j.closed_through >= o.business_date) as closed_through
        from (
          select *, row_number() over same as nth, first_value(line) over same as first_line
          from opening window same as (partition by key order by line)
        ) o
+         left join (${firstSales}) first on first.restaurant_id = o.key
      ) as found
      where same_as_line is not null or opened_on is not null or has_entries or first_sale is not null
        or closed_through is not null
