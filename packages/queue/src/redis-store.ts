@@ -37,7 +37,7 @@ export async function openRedisStore(connection: QueueConnection): Promise<Queue
   const { url, prefix, report, applicationName } = connection;
   invariant(/^[\w-]+$/.test(prefix), `queue prefix ${JSON.stringify(prefix)}: only letters, digits, _ and -`);
   const name = `redis at ${new URL(url).host}`;
-  const producer = new Redis(url, { ...common(applicationName), maxRetriesPerRequest: 3, commandTimeout: 15_000 });
+  const producer = new Redis(url, { ...common(applicationName), ...impatience });
   producer.on("error", report);
   await start(producer, name);
 
@@ -72,6 +72,16 @@ export async function openRedisStore(connection: QueueConnection): Promise<Queue
     close: async () => void (await Promise.all([quit(producer), consumer === undefined ? undefined : quit(consumer)])),
   };
 }
+
+/**
+ * A server that says nothing for so long is given up with all that it was asked. It is one timer per connection, where a timeout
+ * of each command would be one per job that is added: a fifth of what adding costs. What was asked is not sent again by
+ * the client, which would wait for ever while connections are accepted and nothing is said; adding is tried again above.
+ */
+const impatience: Pick<RedisOptions, "socketTimeout" | "maxRetriesPerRequest"> = {
+  socketTimeout: 15_000,
+  maxRetriesPerRequest: 0,
+};
 
 /** No keyPrefix, no autopipelining: BullMQ works with neither. */
 function common(applicationName: string): Omit<RedisOptions, "replyMapping"> {
