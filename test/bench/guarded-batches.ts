@@ -44,10 +44,10 @@ export async function batchesOf(
 }
 
 /** Applies the batches and returns items per second. Throws when one item is not applied: then the rate means nothing. */
-export async function applyBatches({ database, job }: Ledger, batches: readonly Batch[]): Promise<number> {
-  const statement = guardedWrite(database.db, job);
+export async function applyBatches({ writing, job }: Ledger, batches: readonly Batch[]): Promise<number> {
+  const statement = guardedWrite(writing.db, job);
   // A worker that was measured before has raised them.
-  const terms = await readTerms(database, job);
+  const terms = await readTerms(writing, job);
   const waiting = [...batches];
   let written = 0;
   const drain = async (): Promise<void> => {
@@ -55,7 +55,7 @@ export async function applyBatches({ database, job }: Ledger, batches: readonly 
       const { partition, items } = batch;
       const term = terms.find((each) => each.partition === partition);
       invariant(term !== undefined, `partition ${partition}: has no term`);
-      const { rows } = await database.run(
+      const { rows } = await writing.run(
         statement.bind({
           runIds: items.map((item) => item.runId),
           keys: items.map((item) => item.key),

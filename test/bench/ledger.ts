@@ -1,7 +1,7 @@
 /** A database with the shipped job in it, and nights to be applied, each on a date of its own. */
 import { createHash } from "node:crypto";
 import { invariant } from "@nightwriter/core";
-import { type Database, migrateToLatest, openDatabase } from "@nightwriter/database";
+import { type Database, type DatabaseOptions, migrateToLatest, openDatabase } from "@nightwriter/database";
 import { type Job, registerJob } from "@nightwriter/job";
 import type { Item } from "@nightwriter/ledger";
 import { restaurantTotals } from "@nightwriter/restaurant-totals";
@@ -13,6 +13,8 @@ export const connections = 4;
 export interface Ledger extends AsyncDisposable {
   readonly url: string;
   readonly database: Database;
+  /** As a worker opens it for its statements. */
+  readonly writing: Database;
   readonly job: Job;
   /** A business date that this ledger has had nothing of, later than all before. */
   nextDate(): string;
@@ -28,22 +30,22 @@ export interface Night {
 
 /** Opens the database at its tip: migrated, the job registered. `daysUsed`: dates that it has had already. */
 export async function openLedger(url: string, daysUsed = 0): Promise<Ledger> {
-  const database = openDatabase({ url, applicationName: "bench", max: connections, statementTimeoutMs: 0 });
-  try {
-    await migrateToLatest(database);
-    const job = await registerJob(database, restaurantTotals);
-    let day = daysUsed;
-    return {
-      url,
-      database,
-      job,
-      nextDate: () => Temporal.PlainDate.from("2026-01-01").add({ days: day++ }).toString(),
-      [Symbol.asyncDispose]: async () => database.close(),
-    };
-  } catch (error) {
-    await database.close();
-    throw error;
-  }
+  await using opened = new AsyncDisposableStack();
+  const options: DatabaseOptions = { url, applicationName: "bench", max: connections, statementTimeoutMs: 0 };
+  const database = opened.use(openDatabase(options));
+  const writing = opened.use(openDatabase({ ...options, genericPlans: true }));
+  await migrateToLatest(database);
+  const job = await registerJob(database, restaurantTotals);
+  let day = daysUsed;
+  const kept = opened.move();
+  return {
+    url,
+    database,
+    writing,
+    job,
+    nextDate: () => Temporal.PlainDate.from("2026-01-01").add({ days: day++ }).toString(),
+    [Symbol.asyncDispose]: async () => kept.disposeAsync(),
+  };
 }
 
 /**

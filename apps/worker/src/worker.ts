@@ -146,6 +146,7 @@ function openWritePool(config: Config, logger: Logger): Database {
     url: config.databaseUrl,
     applicationName: config.workerName,
     max: config.databasePoolSize,
+    genericPlans: true,
     ...writeLimits(config),
     logger,
   });

@@ -24,6 +24,7 @@ export interface PoolOptions {
   /** 0 switches it off. */
   readonly queryTimeoutMs: number;
   readonly connectTimeoutMs: number;
+  readonly genericPlans: boolean;
   readonly logger: Logger;
 }
 
@@ -31,7 +32,11 @@ export interface PoolOptions {
  * What a session must be for this code to be right, whatever the database or the role is set to. In another style dates would
  * arrive as other texts, and instants, which the driver parses, as nulls; the guarded write is made for READ COMMITTED.
  */
-const sessionSettings = ["DateStyle=ISO", "IntervalStyle=postgres", "default_transaction_isolation=read\\ committed"];
+const neededSettings = ["DateStyle=ISO", "IntervalStyle=postgres", "default_transaction_isolation=read\\ committed"];
+
+function sessionSettings({ genericPlans }: Pick<PoolOptions, "genericPlans">): readonly string[] {
+  return genericPlans ? [...neededSettings, "plan_cache_mode=force_generic_plan"] : neededSettings;
+}
 
 export function makePool({ queryTimeoutMs, logger, ...options }: PoolOptions): pg.Pool {
   const pool = new pg.Pool({
@@ -44,7 +49,9 @@ export function makePool({ queryTimeoutMs, logger, ...options }: PoolOptions): p
     statement_timeout: options.statementTimeoutMs,
     lock_timeout: options.lockTimeoutMs,
     idle_in_transaction_session_timeout: 60_000,
-    options: sessionSettings.map((setting) => `-c ${setting}`).join(" "),
+    options: sessionSettings(options)
+      .map((setting) => `-c ${setting}`)
+      .join(" "),
     ...(queryTimeoutMs > 0 && { query_timeout: queryTimeoutMs }),
     types: driverTypes,
   });

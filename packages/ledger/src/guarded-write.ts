@@ -81,8 +81,9 @@ export function guardedWrite(db: QueryCreator<Schema>, job: Job): Statement<Guar
         )
         .forShare(),
     )
-    .with("seen", (cte) =>
-      cte.selectFrom("nightwriter.run").select(["id", "revision"]).where("id", "=", sql<bigint>`any(${runs})`),
+    .with(
+      (cte) => cte("seen").materialized(),
+      (cte) => cte.selectFrom("nightwriter.run").select(["id", "revision"]).where("id", "=", sql<bigint>`any(${runs})`),
     )
     .with("live", (cte) =>
       cte
@@ -210,7 +211,7 @@ export function guardedWrite(db: QueryCreator<Schema>, job: Job): Statement<Guar
           "it.fencing_token",
           "it.version as version_after",
           "it.total_minor as total_after",
-          sql<string>`pg_current_snapshot()`.as("source_snapshot"),
+          db.selectNoFrom(sql<string>`pg_current_snapshot()`.as("snapshot")).as("source_snapshot"),
           db.selectNoFrom(sql<number>`nightwriter.current_epoch()`.as("epoch")).as("epoch"),
           parameter<string>("worker", "text").as("worker"),
         ]),
