@@ -5,7 +5,7 @@
  * which the store runs. `start` starts or reaches the servers, once for the suite, and says how to open the store on them
  * and how to make them silent and gone: mostly by a `startTcpProxy` in front of each. Where servers refer clients past it
  * (Sentinel, Cluster), `hold` is SIGSTOP and `resume` SIGCONT for the servers; `cut` may then be whatever makes connections
- * fail at once. `postgres.test.ts` is the shortest example.
+ * fail at once. `postgres.slow.test.ts` is the shortest example.
  *
  * Each test takes a prefix of its own and leaves its leases there: whoever starts a server ends it, whoever shares one removes
  * what begins with `nwtest_`.
