@@ -1,7 +1,7 @@
 import { defineConfig, type ViteUserConfig } from "vitest/config";
 import { ClosingLineReporter } from "./test/closing-line-reporter.ts";
 
-/** Real processes, killed and frozen by real signals, for minutes. */
+/** What takes long: mostly real processes, killed and frozen by real signals. */
 const slow = ["test/**/*.slow.test.ts"];
 const needsNoService = ["{apps,packages}/*/src/**/*.test.ts", "test/{architecture,launcher}/**/*.test.ts"];
 

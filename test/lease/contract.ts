@@ -10,10 +10,11 @@
  * Each test takes a prefix of its own and leaves its leases there: whoever starts a server ends it, whoever shares one removes
  * what begins with `nwtest_`.
  */
-import { randomBytes, randomUUID } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import { type LeaseClaim, LeaseFault, type LeaseStore } from "@nightwriter/lease";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { contend } from "./contenders.ts";
+import { claimOf } from "./leases-of-a-test.ts";
 
 /** The servers of a store. `hold` and `cut` last until `resume`; each acts on all servers, and on those that connect later too. */
 export interface LeaseServer extends AsyncDisposable {
@@ -96,10 +97,6 @@ export function describeLeaseStore(
 
 function freshPrefix(): string {
   return `nwtest_${randomBytes(6).toString("hex")}`;
-}
-
-function claimOf(name: string, holder = "a"): LeaseClaim {
-  return { name, holder, nonce: randomUUID() };
 }
 
 async function take(store: LeaseStore, claim: LeaseClaim): Promise<bigint | undefined> {

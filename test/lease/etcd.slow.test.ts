@@ -1,14 +1,14 @@
 /** etcd: the contract of a store of leases, and what is particular about it. `--quick` leaves it out, so as not to need etcd. */
-import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 import { silentLogger } from "@nightwriter/core";
-import type { LeaseClaim, LeaseStore } from "@nightwriter/lease";
+import type { LeaseStore } from "@nightwriter/lease";
 import { openEtcdLeases } from "@nightwriter/lease-etcd";
 import { type EtcdService, ensureServer, startEtcd, startTcpProxy } from "@nightwriter/services";
 import { describe, expect, it } from "vitest";
 import { describeLeaseStore, type LeaseServer } from "./contract.ts";
 import { freeze } from "./freeze.ts";
+import { claimOf } from "./leases-of-a-test.ts";
 
 const applicationName = "leases of a test";
 
@@ -28,10 +28,6 @@ async function start(): Promise<LeaseServer> {
 }
 
 describeLeaseStore("etcd", start, { storeTokens: true });
-
-function claimOf(name: string, holder = "a"): LeaseClaim {
-  return { name, holder, nonce: randomUUID() };
-}
 
 const prefix = "nwtest_particular";
 

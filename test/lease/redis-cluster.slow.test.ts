@@ -1,8 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
-import { silentLogger } from "@nightwriter/core";
-import { type LeaseClaim, LeaseFault, type LeaseStore } from "@nightwriter/lease";
-import { openRedisLeases } from "@nightwriter/lease-redis";
+import type { LeaseClaim } from "@nightwriter/lease";
 import {
   type RedisClusterService,
   type RedisService,
@@ -12,6 +10,7 @@ import {
 } from "@nightwriter/services";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { describeLeaseStore, type LeaseServer } from "./contract.ts";
+import { faultOf, openInRedis } from "./leases-of-a-test.ts";
 import { redisClient, until } from "./redis-client.ts";
 
 const soon = { timeout: 40_000, interval: 100 };
@@ -48,7 +47,7 @@ async function start(): Promise<LeaseServer> {
   const cluster = await startProxied();
   const all = (act: (proxy: TcpProxy) => void) => () => cluster.proxies.forEach(act);
   return {
-    open: (options) => open({ ...options, url: cluster.url }),
+    open: (options) => openInRedis({ ...options, url: cluster.url }),
     hold: all((proxy) => proxy.hold()),
     cut: all((proxy) => proxy.cut()),
     resume: all((proxy) => proxy.resume()),
@@ -58,24 +57,8 @@ async function start(): Promise<LeaseServer> {
 
 describeLeaseStore("Redis Cluster", start);
 
-async function open(options: { url: string; prefix?: string; ttlMs?: number }): Promise<LeaseStore> {
-  return openRedisLeases({
-    prefix: "test",
-    ttlMs: 30_000,
-    applicationName: "leases-of-a-test",
-    logger: silentLogger,
-    ...options,
-  });
-}
-
 function claimsOf(count: number): readonly LeaseClaim[] {
   return Array.from({ length: count }, (_, index) => ({ name: `jobs/${index}`, holder: "a", nonce: randomUUID() }));
-}
-
-async function faultOf(work: Promise<unknown>): Promise<LeaseFault> {
-  const fault: unknown = await work.catch((error: unknown) => error);
-  if (fault instanceof LeaseFault) return fault;
-  throw new Error(`no LeaseFault: ${String(fault)}`);
 }
 
 /** The names of the leases that a node has. */
@@ -94,7 +77,7 @@ describe("leases in a cluster", () => {
   afterAll(async () => cluster.stop());
 
   it("are on all nodes, and each node gets its share of a renewal in one piece", async () => {
-    await using store = await open({ url: cluster.url, prefix: "spread" });
+    await using store = await openInRedis({ url: cluster.url, prefix: "spread" });
     const claims = claimsOf(32);
     for (const claim of claims) await store.acquire(claim);
     const shares = await Promise.all(cluster.primaries.map((node) => namesAt(node, "spread")));
@@ -127,7 +110,7 @@ describe("leases in a cluster", () => {
     await using proxied = await startProxied();
     const slow = proxied.proxies.at(-1);
     slow?.hold();
-    const opening = open({ url: proxied.url, prefix: "slow" });
+    const opening = openInRedis({ url: proxied.url, prefix: "slow" });
     await setTimeout(300);
     slow?.resume();
     await using store = await opening;
@@ -136,7 +119,7 @@ describe("leases in a cluster", () => {
   });
 
   it("follow their slot while it is moved, and when it has moved", async () => {
-    await using store = await open({ url: cluster.url, prefix: "moved" });
+    await using store = await openInRedis({ url: cluster.url, prefix: "moved" });
     const claims = claimsOf(12);
     for (const claim of claims) await store.acquire(claim);
     const names = new Set(claims.map(({ name }) => name));
@@ -162,7 +145,7 @@ describe("leases in a cluster", () => {
   });
 
   it("of a node that is away are given up before the others' time is over, and the others are kept", async () => {
-    await using store = await open({ url: cluster.url, prefix: "away", ttlMs: 8_000 });
+    await using store = await openInRedis({ url: cluster.url, prefix: "away", ttlMs: 8_000 });
     const claims = claimsOf(24);
     for (const claim of claims) await store.acquire(claim);
     const [frozen] = cluster.primaries;
@@ -201,7 +184,7 @@ describe("leases in a cluster", () => {
   });
 
   it("are all unknown when no node answers, however long", async () => {
-    await using store = await open({ url: cluster.url, prefix: "dark", ttlMs: 1_000 });
+    await using store = await openInRedis({ url: cluster.url, prefix: "dark", ttlMs: 1_000 });
     const claims = claimsOf(6);
     for (const claim of claims) await store.acquire(claim);
     for (const node of cluster.primaries) process.kill(node.pid, "SIGSTOP");
@@ -217,7 +200,7 @@ describe("leases in a cluster", () => {
   it("are refused by a node that may evict keys", async () => {
     const [node] = cluster.primaries;
     await node?.ask("config", "set", "maxmemory-policy", "allkeys-lru");
-    const fault = await faultOf(open({ url: cluster.url }));
+    const fault = await faultOf(openInRedis({ url: cluster.url }));
     await node?.ask("config", "set", "maxmemory-policy", "noeviction");
     expect(fault).toMatchObject({ code: "lease_store_unfit" });
     expect(fault.message).toContain("maxmemory-policy is allkeys-lru");

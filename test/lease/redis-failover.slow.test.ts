@@ -1,8 +1,4 @@
 /** What becomes of leases when another server takes over from the one that had them: by sentinels, and in a cluster. */
-import { randomUUID } from "node:crypto";
-import { silentLogger } from "@nightwriter/core";
-import type { LeaseClaim, LeaseStore } from "@nightwriter/lease";
-import { openRedisLeases } from "@nightwriter/lease-redis";
 import {
   type RedisService,
   type SentinelsService,
@@ -11,21 +7,8 @@ import {
   startSentinels,
 } from "@nightwriter/services";
 import { describe, expect, it } from "vitest";
+import { claimOf, openInRedis } from "./leases-of-a-test.ts";
 import { copied } from "./redis-client.ts";
-
-async function open(options: { url: string; ttlMs?: number }): Promise<LeaseStore> {
-  return openRedisLeases({
-    prefix: "test",
-    ttlMs: 30_000,
-    applicationName: "leases-of-a-test",
-    logger: silentLogger,
-    ...options,
-  });
-}
-
-function claimOf(name: string, holder = "a"): LeaseClaim {
-  return { name, holder, nonce: randomUUID() };
-}
 
 interface Watched extends AsyncDisposable {
   readonly primary: RedisService;
@@ -49,7 +32,7 @@ describe("a failover by sentinels", () => {
   it("of a primary that was killed leaves the leases that were copied, and the store works on the new one", async () => {
     await using servers = await watched();
     const { primary, replica, sentinels } = servers;
-    await using store = await open({ url: sentinels.url });
+    await using store = await openInRedis({ url: sentinels.url });
     const claims = [claimOf("x"), claimOf("y")];
     for (const claim of claims) await store.acquire(claim);
     await copied(primary);
@@ -63,7 +46,7 @@ describe("a failover by sentinels", () => {
   it("of a primary that is frozen moves the store too, and the old one is not asked when it wakes", async () => {
     await using servers = await watched();
     const { primary, replica, sentinels } = servers;
-    await using store = await open({ url: sentinels.url, ttlMs: 20_000 });
+    await using store = await openInRedis({ url: sentinels.url, ttlMs: 20_000 });
     process.kill(primary.pid, "SIGSTOP");
     try {
       await expect
@@ -89,7 +72,7 @@ describe("a failover by sentinels", () => {
   it("that is told while the store waits for a frozen sentinel does not end it", async () => {
     await using servers = await watched();
     const { primary, replica, sentinels } = servers;
-    await using store = await open({ url: sentinels.url });
+    await using store = await openInRedis({ url: sentinels.url });
     const [asked = 0] = sentinels.pids;
     process.kill(asked, "SIGSTOP");
     try {
@@ -113,8 +96,8 @@ describe("a failover by sentinels", () => {
   it("forgets a lease that was not copied: it is granted again while its holder still trusts it", async () => {
     await using servers = await watched();
     const { primary, replica, sentinels } = servers;
-    await using holder = await open({ url: sentinels.url });
-    await using rival = await open({ url: sentinels.url });
+    await using holder = await openInRedis({ url: sentinels.url });
+    await using rival = await openInRedis({ url: sentinels.url });
     // A replica that has lost its primary and does not find back, before the lease is granted.
     await replica.ask("config", "set", "masterauth", "not-the-password");
     await primary.ask("client", "kill", "type", "replica");
@@ -140,7 +123,7 @@ describe("a failover by sentinels", () => {
 describe("a failover in a cluster", () => {
   it("leaves the leases that were copied, and the store works on the new primary", async () => {
     await using cluster = await startRedisCluster({ replicas: 1, nodeTimeoutMs: 1_000 });
-    await using store = await open({ url: cluster.url, ttlMs: 60_000 });
+    await using store = await openInRedis({ url: cluster.url, ttlMs: 60_000 });
     const claims = Array.from({ length: 24 }, (_, index) => claimOf(`jobs/${index}`));
     for (const claim of claims) await store.acquire(claim);
     const [killed] = cluster.primaries;

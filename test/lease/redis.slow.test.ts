@@ -1,10 +1,8 @@
-import { randomUUID } from "node:crypto";
-import { silentLogger } from "@nightwriter/core";
-import { type LeaseClaim, LeaseFault, type LeaseStore } from "@nightwriter/lease";
-import { openRedisLeases } from "@nightwriter/lease-redis";
+import { type LeaseClaim, LeaseFault } from "@nightwriter/lease";
 import { ensureServer, type RedisService, startRedis, startTcpProxy } from "@nightwriter/services";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { describeLeaseStore, type LeaseServer } from "./contract.ts";
+import { claimOf, faultOf, openInRedis } from "./leases-of-a-test.ts";
 import { redisClient } from "./redis-client.ts";
 
 async function start(): Promise<LeaseServer> {
@@ -13,7 +11,7 @@ async function start(): Promise<LeaseServer> {
   const { hold, cut, resume, urlFor } = started.use(await startTcpProxy({ port }));
   const running = started.move();
   return {
-    open: (options) => open({ ...options, url: urlFor(url) }),
+    open: (options) => openInRedis({ ...options, url: urlFor(url) }),
     hold,
     cut,
     resume,
@@ -23,28 +21,8 @@ async function start(): Promise<LeaseServer> {
 
 describeLeaseStore("Redis", start);
 
-async function open(options: { url: string; prefix?: string; ttlMs?: number }): Promise<LeaseStore> {
-  return openRedisLeases({
-    prefix: "test",
-    ttlMs: 30_000,
-    applicationName: "leases-of-a-test",
-    logger: silentLogger,
-    ...options,
-  });
-}
-
-function claimOf(name: string): LeaseClaim {
-  return { name, holder: "a", nonce: randomUUID() };
-}
-
 function claimsOf(...names: readonly string[]): readonly LeaseClaim[] {
-  return names.map(claimOf);
-}
-
-async function faultOf(work: Promise<unknown>): Promise<LeaseFault> {
-  const fault: unknown = await work.catch((error: unknown) => error);
-  if (fault instanceof LeaseFault) return fault;
-  throw new Error(`no LeaseFault: ${String(fault)}`);
+  return names.map((name) => claimOf(name));
 }
 
 describe("openRedisLeases", () => {
@@ -58,7 +36,7 @@ describe("openRedisLeases", () => {
     await using client = await redisClient(redis.url);
     const connections = async (): Promise<number> =>
       String(await client.call("client", "list")).match(/name=leases-of-a-test /g)?.length ?? 0;
-    const store = await open({ url: redis.url });
+    const store = await openInRedis({ url: redis.url });
     const claims = claimsOf(...Array.from({ length: 50 }, (_, index) => `jobs/${index}`));
     await Promise.all(claims.map((claim) => store.acquire(claim)));
     expect(await connections()).toBe(1);
@@ -68,7 +46,7 @@ describe("openRedisLeases", () => {
 
   it("sends one command for each call, however many leases it is about", async () => {
     await using client = await redisClient(redis.url);
-    await using store = await open({ url: redis.url, prefix: "commands" });
+    await using store = await openInRedis({ url: redis.url, prefix: "commands" });
     const claims = claimsOf(...Array.from({ length: 64 }, (_, index) => `jobs/${index}`));
     for (const claim of claims) await store.acquire(claim);
     const commands = await client.monitored(async () => {
@@ -81,7 +59,7 @@ describe("openRedisLeases", () => {
 
   it("writes a key that expires, under the prefix, with holder and nonce", async () => {
     await using client = await redisClient(redis.url);
-    await using store = await open({ url: redis.url, prefix: "written" });
+    await using store = await openInRedis({ url: redis.url, prefix: "written" });
     await store.acquire({ name: "job/7", holder: "worker-1", nonce: "4f0a" });
     expect(await client.get("written:lease:job/7")).toBe("worker-1 4f0a");
     const left = await client.pttl("written:lease:job/7");
@@ -92,7 +70,7 @@ describe("openRedisLeases", () => {
   it("does not send later what its caller gave up while the server was silent", async () => {
     await using proxy = await startTcpProxy({ port: redis.port });
     await using client = await redisClient(redis.url);
-    await using store = await open({ url: proxy.urlFor(redis.url), prefix: "late", ttlMs: 1_500 });
+    await using store = await openInRedis({ url: proxy.urlFor(redis.url), prefix: "late", ttlMs: 1_500 });
     proxy.hold();
     expect((await faultOf(store.acquire(claimOf("held")))).code).toBe("lease_store_away");
     const opened = proxy.counts().accepted;
@@ -106,7 +84,7 @@ describe("openRedisLeases", () => {
 
   it("gives up a try on a server that is frozen, and is of use again when that goes on", async () => {
     await using frozen = await startRedis();
-    await using store = await open({ url: frozen.url, ttlMs: 3_000 });
+    await using store = await openInRedis({ url: frozen.url, ttlMs: 3_000 });
     const claim = claimOf("x");
     process.kill(frozen.pid, "SIGSTOP");
     const askedAtMs = performance.now();
@@ -121,7 +99,7 @@ describe("openRedisLeases", () => {
   it("forgets nothing when the server is killed and comes back", async () => {
     // It writes out what it answers before it answers.
     const killed = await startRedis({ args: ["--appendfsync", "always"] });
-    await using store = await open({ url: killed.url });
+    await using store = await openInRedis({ url: killed.url });
     const claims = claimsOf("x", "y");
     for (const claim of claims) await store.acquire(claim);
     await killed.kill();
@@ -136,8 +114,8 @@ describe("openRedisLeases", () => {
   it("grants a lease again when the server's clock jumps over its end, and the holder learns it at its renewal", async () => {
     await ensureServer("faketime");
     await using jumpy = await startRedis({ movableClock: true });
-    await using holder = await open({ url: jumpy.url, ttlMs: 60_000 });
-    await using rival = await open({ url: jumpy.url, ttlMs: 60_000 });
+    await using holder = await openInRedis({ url: jumpy.url, ttlMs: 60_000 });
+    await using rival = await openInRedis({ url: jumpy.url, ttlMs: 60_000 });
     const [mine, theirs] = [claimOf("x"), claimOf("x")];
     await holder.acquire(mine);
     expect(await rival.acquire(theirs)).toBeUndefined();
@@ -148,7 +126,7 @@ describe("openRedisLeases", () => {
 
   it("refuses a replica, and one that may evict keys, saying all that is wrong and no password", async () => {
     await using replica = await startRedis({ replicaOf: redis.url, args: ["--maxmemory-policy", "volatile-ttl"] });
-    const fault = await faultOf(open({ url: replica.url }));
+    const fault = await faultOf(openInRedis({ url: replica.url }));
     expect(fault).toMatchObject({ code: "lease_store_unfit", retryable: false });
     expect(fault.message).toMatch(/it is a slave.*maxmemory-policy is volatile-ttl/);
     expect(fault.message).not.toContain(new URL(replica.url).password);
@@ -157,7 +135,7 @@ describe("openRedisLeases", () => {
   it("is of no use while its server is made a replica, and of use again when it is promoted", async () => {
     await using demoted = await startRedis({ password: decodeURIComponent(new URL(redis.url).password) });
     await using client = await redisClient(demoted.url);
-    await using store = await open({ url: demoted.url, prefix: "demoted", ttlMs: 3_000 });
+    await using store = await openInRedis({ url: demoted.url, prefix: "demoted", ttlMs: 3_000 });
     await client.replicaof("127.0.0.1", redis.port);
     const acquire = async (): Promise<string> => {
       return store.acquire(claimOf("x")).then(
@@ -175,7 +153,7 @@ describe("openRedisLeases", () => {
   it("refuses a wrong password, and does not tell it", async () => {
     const url = new URL(redis.url);
     url.password = "not-the-password";
-    const fault = await faultOf(open({ url: url.href }));
+    const fault = await faultOf(openInRedis({ url: url.href }));
     expect(fault).toMatchObject({ code: "lease_store_unfit" });
     expect(fault.message).toContain("WRONGPASS");
     expect(fault.message).not.toContain(url.password);
@@ -184,7 +162,7 @@ describe("openRedisLeases", () => {
   it("is away where there is no server", async () => {
     await using proxy = await startTcpProxy({ port: redis.port });
     proxy.cut();
-    expect(await faultOf(open({ url: proxy.urlFor(redis.url) }))).toMatchObject({
+    expect(await faultOf(openInRedis({ url: proxy.urlFor(redis.url) }))).toMatchObject({
       code: "lease_store_away",
       retryable: true,
     });

@@ -1,11 +1,10 @@
-import { randomUUID } from "node:crypto";
 import { join } from "node:path";
-import { silentLogger } from "@nightwriter/core";
-import { type LeaseClaim, LeaseFault, type LeaseStore } from "@nightwriter/lease";
+import { type LeaseStore } from "@nightwriter/lease";
 import { openRedlock } from "@nightwriter/lease-redis";
 import { type RedisService, startGuarded, startRedis, startTcpProxy, type TcpProxy } from "@nightwriter/services";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { describeLeaseStore, type LeaseServer } from "./contract.ts";
+import { claimOf, faultOf, optionsOfATest } from "./leases-of-a-test.ts";
 
 const soon = { timeout: 20_000, interval: 50 };
 
@@ -50,23 +49,7 @@ async function start(count: number): Promise<LeaseServer> {
 for (const count of [3, 5]) describeLeaseStore(`Redlock over ${count}`, () => start(count));
 
 async function open(options: { url: string; prefix?: string; ttlMs?: number }): Promise<LeaseStore> {
-  return openRedlock({
-    prefix: "test",
-    ttlMs: 30_000,
-    applicationName: "leases-of-a-test",
-    logger: silentLogger,
-    ...options,
-  });
-}
-
-function claimOf(name: string, holder = "a"): LeaseClaim {
-  return { name, holder, nonce: randomUUID() };
-}
-
-async function faultOf(work: Promise<unknown>): Promise<LeaseFault> {
-  const fault: unknown = await work.catch((error: unknown) => error);
-  if (fault instanceof LeaseFault) return fault;
-  throw new Error(`no LeaseFault: ${String(fault)}`);
+  return openRedlock({ ...optionsOfATest, ...options });
 }
 
 /** On how many servers the lease is. */

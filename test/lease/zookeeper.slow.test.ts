@@ -1,15 +1,15 @@
 /** ZooKeeper: the contract of a store of leases, and what is particular about it. `--quick` leaves it out, so as not to need ZooKeeper. */
-import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer } from "node:net";
 import { text } from "node:stream/consumers";
 import { silentLogger } from "@nightwriter/core";
-import type { LeaseClaim, LeaseStore } from "@nightwriter/lease";
+import type { LeaseStore } from "@nightwriter/lease";
 import { openZookeeperLeases } from "@nightwriter/lease-zookeeper";
 import { ensureServer, startTcpProxy, startZookeeper, type ZookeeperService } from "@nightwriter/services";
 import { describe, expect, it } from "vitest";
 import { describeLeaseStore, type LeaseServer } from "./contract.ts";
 import { freeze } from "./freeze.ts";
+import { claimOf } from "./leases-of-a-test.ts";
 
 const applicationName = "leases of a test";
 /** Sessions from 0.4 to 60 s, which end on a full tick. No machine crashes here, so no fsync. */
@@ -31,10 +31,6 @@ async function start(): Promise<LeaseServer> {
 }
 
 describeLeaseStore("ZooKeeper", start, { storeTokens: true });
-
-function claimOf(name: string, holder = "a"): LeaseClaim {
-  return { name, holder, nonce: randomUUID() };
-}
 
 async function openAt(url: string, ttlMs = 3_000): Promise<LeaseStore> {
   return openZookeeperLeases({ url, prefix: "nwtest_particular", ttlMs, applicationName });

@@ -8,7 +8,7 @@
  *   item   what is asked for, at most one item per key, of dates that are open; behind the gates of its runs
  *   term   the partition's term, locked, if it is still mine, and the job's source query is still the one I sum. Whoever
  *          takes the partition over updates that row: it waits for a write in flight, and shuts the next one out.
- *   seen   the runs' revisions in the snapshot
+ *   seen   the runs' revisions in the snapshot, materialized: looked up once and not for each item
  *   live   the same rows locked, in id order, if not cancelled and their revision is the one seen: cancel, park and
  *          pause bump it, so after such a verb returns nothing of it is applied any more.
  *   base   the keys' versions in the snapshot, without items that are not due and keys that are paused

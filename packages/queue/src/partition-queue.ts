@@ -27,7 +27,7 @@ export interface PartitionQueue {
    * Afterwards every item has a job in the queue, or had one before: an id that the queue has in any state, completed and
    * failed too, is silently left as it is. An item that must run again therefore needs a new generation. Not atomic: when it
    * throws, some items may have been added; calling it again with the same items is safe. Throws QueueFault after
-   * about half a minute of trying.
+   * about half a minute of trying, or three where the store accepts connections and says nothing.
    */
   enqueue(items: readonly QueueItem[]): Promise<void>;
   /** The state of each item, in the items' order. Costs a few round trips, whatever their number; throws QueueFault. */
