@@ -1,5 +1,5 @@
 /** Statements with a name: planned once, kept, and planned again before what they were planned for is long past. */
-import { parameter, type Session, type Statement, statement } from "@nightwriter/database";
+import { openDatabase, parameter, type Session, type Statement, statement } from "@nightwriter/database";
 import { type TestDatabase, testDatabase } from "@nightwriter/testkit";
 import { sql } from "kysely";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -60,6 +60,22 @@ describe("a statement with a name", () => {
       const { rows } = await connection.database.run(lookup().bind({ ids: [`r${i}`, "nobody"] }));
       expect(rows).toEqual([{ id: `r${i}` }]);
     }
+  });
+
+  test("of a pool of index lookups reads no table whole, however empty it was when it was planned", async () => {
+    await using lookups = openDatabase({
+      url: connection.url,
+      applicationName: "lookups",
+      max: 1,
+      statementTimeoutMs: 0,
+      indexLookups: true,
+    });
+    await lookups.session(async (session) => {
+      await session.query("analyze sales.restaurant");
+      for (let time = 0; time < 3; time++) await session.run(lookup().bind({ ids }));
+      expect(await prepared(session)).toMatchObject([{ generic: 3, custom: 0 }]);
+      expect(await wholeReads(session)).toBe(0);
+    });
   });
 
   test("that was planned for an empty table reads none of it whole a second after it has grown", async () => {

@@ -146,7 +146,7 @@ function openWritePool(config: Config, logger: Logger): Database {
     url: config.databaseUrl,
     applicationName: config.workerName,
     max: config.databasePoolSize,
-    genericPlans: true,
+    indexLookups: true,
     ...writeLimits(config),
     logger,
   });

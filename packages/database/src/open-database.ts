@@ -21,10 +21,11 @@ export interface DatabaseOptions {
   /** Milliseconds the client waits for any answer. Default: statementTimeoutMs + 5,000; 0 when that is 0. */
   readonly queryTimeoutMs?: number;
   /**
-   * Whether statements are planned without a look at their values, once instead of six times: for a pool whose statements are
-   * index lookups whatever is asked. Default: false.
+   * For a pool whose statements are index lookups whatever is asked: they are planned without a look at their values, once
+   * instead of six times, and no table is read whole where there is an index, however small it was when they were planned.
+   * Default: false.
    */
-  readonly genericPlans?: boolean;
+  readonly indexLookups?: boolean;
   /** Milliseconds to wait for a connection, its turn at a full pool included. Default: 10,000. */
   readonly connectTimeoutMs?: number;
   readonly logger?: Logger;
@@ -51,7 +52,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     lockTimeoutMs: options.lockTimeoutMs ?? 5_000,
     queryTimeoutMs: options.queryTimeoutMs ?? (statementTimeoutMs === 0 ? 0 : statementTimeoutMs + 5_000),
     connectTimeoutMs: options.connectTimeoutMs ?? 10_000,
-    genericPlans: options.genericPlans ?? false,
+    indexLookups: options.indexLookups ?? false,
     logger: options.logger ?? silentLogger,
   });
   const db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool: kyselyPool(pool) }) });

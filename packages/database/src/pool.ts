@@ -24,7 +24,7 @@ export interface PoolOptions {
   /** 0 switches it off. */
   readonly queryTimeoutMs: number;
   readonly connectTimeoutMs: number;
-  readonly genericPlans: boolean;
+  readonly indexLookups: boolean;
   readonly logger: Logger;
 }
 
@@ -34,8 +34,10 @@ export interface PoolOptions {
  */
 const neededSettings = ["DateStyle=ISO", "IntervalStyle=postgres", "default_transaction_isolation=read\\ committed"];
 
-function sessionSettings({ genericPlans }: Pick<PoolOptions, "genericPlans">): readonly string[] {
-  return genericPlans ? [...neededSettings, "plan_cache_mode=force_generic_plan"] : neededSettings;
+const lookupSettings = ["plan_cache_mode=force_generic_plan", "enable_seqscan=off"];
+
+function sessionSettings({ indexLookups }: Pick<PoolOptions, "indexLookups">): readonly string[] {
+  return indexLookups ? [...neededSettings, ...lookupSettings] : neededSettings;
 }
 
 export function makePool({ queryTimeoutMs, logger, ...options }: PoolOptions): pg.Pool {

@@ -4,7 +4,7 @@
  * Planning the guarded write takes several times as long as an index lookup, and it is the same plan every time. So a named
  * statement is prepared once per connection; after five times the server itself compares what planning for the very
  * values has gained, and keeps one plan for all values where that was nothing. A pool for which that is known beforehand
- * says so (`genericPlans`), and its plans are kept from the first.
+ * says so (`indexLookups`), and its plans are kept from the first.
  *
  * A kept plan can go stale. On the first night of a database the ledger is empty and reading it whole is the best plan there
  * is; twenty thousand entries later it is a disaster. The server makes a new plan when statistics have changed, but autovacuum
