@@ -14,7 +14,7 @@ import {
   openOriginal,
   planNight,
   runNight,
-  verifyBoth,
+  verifyEachWay,
 } from "./history.ts";
 
 const [first, second, third] = nights;
@@ -58,7 +58,7 @@ afterAll(async () => original[Symbol.asyncDispose]());
 describe("outstanding", () => {
   test("is nothing when every night has run", async () => {
     await using history = await original.copy();
-    const report = await verifyBoth(history);
+    const report = await verifyEachWay(history);
     expect(report).toMatchObject({
       clean: true,
       outstanding: [],
@@ -75,12 +75,12 @@ describe("outstanding", () => {
   test("is what is due, with its run and the age of its plan", async () => {
     await using history = await original.copy();
     const { runId, since } = await planFourth(history);
-    const report = await verifyBoth(history);
+    const report = await verifyEachWay(history);
     expect(report.clean).toBe(true);
     expect(report.outstanding).toEqual([{ ...pair, reason: "due", amountMinor: 304n, runId, ...aged(since) }]);
     expect(report.outstandingSums).toEqual([{ reason: "due", pairCount: 1, amountMinor: 304n }]);
     await applyDue(history);
-    expect(await verifyBoth(history)).toMatchObject({ clean: true, outstanding: [] });
+    expect(await verifyEachWay(history)).toMatchObject({ clean: true, outstanding: [] });
   });
 
   test("is what was parked", async () => {
@@ -90,7 +90,7 @@ describe("outstanding", () => {
     const outcome = { outcome: "parked", sqlstate: undefined, reason: "under audit" } as const;
     await parkItems(history.database, [{ item, outcome }], { fencingToken: 1n, worker: "test" });
     await applyDue(history);
-    const report = await verifyBoth(history);
+    const report = await verifyEachWay(history);
     expect(report.clean).toBe(true);
     expect(report.outstanding).toEqual([{ ...pair, reason: "parked", amountMinor: 304n, runId, ...aged(since) }]);
   });
@@ -107,10 +107,10 @@ describe("outstanding", () => {
       .where("key", "=", "r0003")
       .execute();
     await applyDue(history);
-    expect(await verifyBoth(history)).toMatchObject({ clean: true, outstanding: expected });
+    expect(await verifyEachWay(history)).toMatchObject({ clean: true, outstanding: expected });
     await db.updateTable("nightwriter.run_item").set({ status: "due" }).where("run_id", "=", runId).execute();
     await db.updateTable("nightwriter.run").set({ cancelled_at: new Date() }).where("id", "=", runId).execute();
-    expect(await verifyBoth(history)).toMatchObject({ clean: true, outstanding: expected });
+    expect(await verifyEachWay(history)).toMatchObject({ clean: true, outstanding: expected });
   });
 
   test("is what came after the last plan, for its dates or later ones, until the next night", async () => {
@@ -119,7 +119,7 @@ describe("outstanding", () => {
     await sell(history, fourth, 304);
     await sell(history, second, -2);
     const { since } = await findNight(history, third);
-    const report = await verifyBoth(history);
+    const report = await verifyEachWay(history);
     expect(report.clean).toBe(true);
     const late = { key: "r0003", reason: "unplanned", runId: undefined, ...aged(since) };
     expect(report.outstanding).toEqual([
@@ -128,12 +128,12 @@ describe("outstanding", () => {
       { ...late, businessDate: Temporal.PlainDate.from(fourth), amountMinor: 304n },
     ]);
     expect(report.outstandingSums).toEqual([{ reason: "unplanned", pairCount: 3, amountMinor: 311n }]);
-    expect(await verifyBoth(history, { listed: 1 })).toMatchObject({
+    expect(await verifyEachWay(history, { listed: 1 })).toMatchObject({
       outstanding: [{ amountMinor: 9n }],
       outstandingSums: [{ pairCount: 3, amountMinor: 311n }],
     });
     await runNight(history, fourth);
-    expect(await verifyBoth(history)).toMatchObject({ clean: true, outstanding: [], totalMinor: 1825n + 311n });
+    expect(await verifyEachWay(history)).toMatchObject({ clean: true, outstanding: [], totalMinor: 1825n + 311n });
   });
 
   test("is everything, of unknown age, before the first plan", async () => {
@@ -144,7 +144,7 @@ describe("outstanding", () => {
       .values({ id: "r0003", name: "Third", time_zone: "UTC", currency: "EUR" })
       .execute();
     await sell(books, first, 301);
-    expect(await verifyBoth(books)).toMatchObject({
+    expect(await verifyEachWay(books)).toMatchObject({
       clean: true,
       outstanding: [{ key: "r0003", reason: "unplanned", amountMinor: 301n, since: undefined, age: undefined }],
     });
@@ -166,7 +166,7 @@ describe("outstanding", () => {
     await sell(history, fourth, largest);
     await sell(history, fourth, largest);
     await runNight(history, fourth);
-    expect(await verifyBoth(history)).toMatchObject({
+    expect(await verifyEachWay(history)).toMatchObject({
       clean: true,
       outstanding: [{ ...pair, reason: "parked", amountMinor: 2n * largest }],
     });

@@ -1,14 +1,15 @@
 /** The proof that every total is what its sources say: see rules/, one file for each rule. */
-import { type Database, sqlFault } from "@nightwriter/database";
+import { type Database, type Schema, sqlFault } from "@nightwriter/database";
 import type { Job } from "@nightwriter/job";
-import { sql } from "kysely";
+import { type Kysely, sql } from "kysely";
 import { scanChain } from "./rules/chain-scan.ts";
+import { type DateSlice, sliceDates } from "./rules/date-slices.ts";
 import { findWrongDeltas } from "./rules/delta-from-snapshot.ts";
 import { type Differences, findDifferences } from "./rules/entries-equal-sources.ts";
 import { findRepeatedItems } from "./rules/entry-per-item.ts";
 import type { Inspection } from "./rules/inspection.ts";
 import { scanItems } from "./rules/item-scan.ts";
-import { isEmpty, type PairScope, scanPairs } from "./rules/pair-scan.ts";
+import { isEmpty, joinScopes, type PairScope, scanPairs } from "./rules/pair-scan.ts";
 import { claims, type Finding, type RuleName } from "./rules/rule.ts";
 import { findTotalRows } from "./rules/total-row.ts";
 import { findForks } from "./rules/version-sequence.ts";
@@ -29,6 +30,8 @@ export interface VerifyOptions {
    * it takes, not what is found. Default: 100,000.
    */
   readonly namedPairs?: number;
+  /** Entries that are worth a scan of their own; it decides how long it takes, not what is found. Default: 100,000. */
+  readonly sliceEntries?: number;
   /** Called as each step ends. */
   readonly onProgress?: (progress: VerifyProgress) => void;
 }
@@ -39,9 +42,11 @@ export interface VerifyProgress {
   readonly of: number;
 }
 
-/** Each step's name, in the order in which they are begun: the longest first. */
-const steps = ["pairs", "chain", "items", "total rows", "versions", "summary"] as const;
-type StepName = (typeof steps)[number];
+/** A pass over the data. */
+interface Step {
+  readonly name: string;
+  readonly run: (inspection: Inspection) => Promise<readonly Finding[]>;
+}
 
 type Summary = Pick<VerifyReport, "entryCount" | "keyCount" | "totalMinor" | "epochs">;
 
@@ -62,7 +67,7 @@ export async function verify(database: Database, job: Job, options: VerifyOption
   const verification = new Verification(job, options);
   const start = performance.now();
   try {
-    await onSharedSnapshot(database, 2, verification.tasks());
+    await onSharedSnapshot(database, 2, await verification.tasks(database.db));
   } catch (error) {
     throw sqlFault(error);
   }
@@ -75,6 +80,7 @@ class Verification {
   readonly #options: VerifyOptions;
   readonly #findings: Finding[] = [];
   readonly #durations: StepReport[] = [];
+  readonly #scopes: PairScope[] = [];
   #differences: Differences = { findings: [], sums: [], outstanding: [] };
   #summary: Summary = { entryCount: 0, keyCount: 0, totalMinor: 0n, epochs: [] };
 
@@ -83,36 +89,47 @@ class Verification {
     this.#options = options;
   }
 
-  tasks(): SnapshotTask[] {
-    return steps.map((step) => async (db) => {
-      const { from, to, listed = 100, namedPairs = 100_000, onProgress } = this.#options;
-      const inspection = { db, job: this.#job, from: from?.toString(), to: to?.toString(), listed, namedPairs };
+  async tasks(db: Kysely<Schema>): Promise<SnapshotTask[]> {
+    const { from, to, listed = 100, namedPairs = 100_000, sliceEntries = 100_000, onProgress } = this.#options;
+    const inspected = { job: this.#job, from: from?.toString(), to: to?.toString(), listed, namedPairs };
+    const steps = this.#steps(await sliceDates({ db, ...inspected, sliceEntries }));
+    return steps.map(({ name: step, run }) => async (transaction) => {
       const start = performance.now();
-      this.#findings.push(...(await this.#run(step, inspection)));
+      this.#findings.push(...(await run({ db: transaction, ...inspected })));
       this.#durations.push({ step, durationMs: performance.now() - start });
       onProgress?.({ step, done: this.#durations.length, of: steps.length });
     });
   }
 
-  async #run(step: StepName, inspection: Inspection): Promise<Finding[]> {
-    switch (step) {
-      case "pairs":
-        return this.#provePairs(inspection, await scanPairs(inspection));
-      case "chain":
-        return scanChain(inspection);
-      case "items":
-        return scanItems(inspection);
-      case "total rows":
-        return findTotalRows(inspection);
-      case "versions":
-        return findForks(inspection);
-      case "summary":
-        this.#summary = await summarize(inspection);
-        return [];
-    }
+  /** In the order in which they are begun: the longest first. */
+  #steps(slices: readonly DateSlice[]): Step[] {
+    const pairs = slices.map((slice, index): Step => {
+      const name = slices.length === 1 ? "pairs" : `pairs, ${index + 1} of ${slices.length}`;
+      return { name, run: async (inspection) => this.#scanSlice(inspection, slice, slices.length) };
+    });
+    return [
+      { name: "chain", run: scanChain },
+      { name: "items", run: scanItems },
+      ...pairs,
+      { name: "total rows", run: findTotalRows },
+      { name: "versions", run: findForks },
+      { name: "summary", run: async (inspection) => this.#summarize(inspection) },
+    ];
   }
 
-  async #provePairs(inspection: Inspection, scope: PairScope): Promise<Finding[]> {
+  /** Whoever scans the last slice asks the rules about pairs, of what all slices have left. */
+  async #scanSlice(inspection: Inspection, slice: DateSlice, sliceCount: number): Promise<readonly Finding[]> {
+    this.#scopes.push(await scanPairs({ ...inspection, ...slice }));
+    if (this.#scopes.length < sliceCount) return [];
+    return this.#provePairs(inspection, joinScopes(this.#scopes, inspection));
+  }
+
+  async #summarize(inspection: Inspection): Promise<readonly Finding[]> {
+    this.#summary = await summarize(inspection);
+    return [];
+  }
+
+  async #provePairs(inspection: Inspection, scope: PairScope): Promise<readonly Finding[]> {
     if (isEmpty(scope)) return [];
     this.#differences = await findDifferences(inspection, scope, this.#options.now);
     return [

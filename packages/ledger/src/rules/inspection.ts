@@ -61,7 +61,7 @@ function violationOf(row: ViolationRow): Violation {
 }
 
 /** Whether the date of `alias` is one that was asked for. */
-export function dated({ from, to }: Inspection, alias: string): RawBuilder<boolean> {
+export function dated({ from, to }: Pick<Inspection, "from" | "to">, alias: string): RawBuilder<boolean> {
   const date = sql.ref(`${alias}.business_date`);
   const after = from === undefined ? sql`true` : sql`${date} >= ${from}::date`;
   const before = to === undefined ? sql`true` : sql`${date} <= ${to}::date`;

@@ -1,5 +1,5 @@
 /**
- * One pass over entries and source rows that leaves the (key, business date) pairs that need a closer look.
+ * A pass over entries and source rows that leaves the (key, business date) pairs that need a closer look.
  *
  * A pair is plain if it has one entry, whose delta and count are the sum and the number of all its source rows, and whose
  * snapshot saw every one of them. For a plain pair, the rules about pairs hold by what it is. Nearly all pairs are plain; the
@@ -87,6 +87,14 @@ export function inScope(scope: PairScope, alias: string): RawBuilder<boolean> {
   return sql<boolean>`${pair} in (
     select given.key, given.business_date
     from unnest(${scope.keys}::text[], ${scope.dates}::date[]) as given(key, business_date))`;
+}
+
+/** All of them together; `all` if these are more pairs than may be named. */
+export function joinScopes(scopes: readonly PairScope[], { namedPairs }: Pick<Inspection, "namedPairs">): PairScope {
+  const named = scopes.filter((scope) => scope !== "all");
+  const keys = named.flatMap((scope) => scope.keys);
+  if (named.length < scopes.length || keys.length > namedPairs) return "all";
+  return { keys, dates: named.flatMap((scope) => scope.dates) };
 }
 
 /** Whether no pair is in it. */
