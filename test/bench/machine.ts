@@ -13,11 +13,13 @@ export interface Machine {
   readonly load: readonly number[];
   readonly node: string;
   readonly postgres: string;
+  /** Whether the buffers of PostgreSQL are in huge pages. */
+  readonly hugePages: boolean;
   readonly redis: string;
 }
 
 /** What can be said before any server runs. */
-export function describeMachine(): Omit<Machine, "postgres" | "redis"> {
+export function describeMachine(): Omit<Machine, "postgres" | "redis" | "hugePages"> {
   return {
     cpu: cpus()[0]?.model.trim() ?? "unknown",
     cores: availableParallelism(),

@@ -38,7 +38,7 @@ async function bench({ scale, pairCount, rows: wanted }: Options): Promise<Repor
     figures.push(...measured);
   }
   const durationMs = Math.round(performance.now() - startMs);
-  return { machine: { ...machine, ...stage.versions }, scale, startedAt, durationMs, figures };
+  return { machine: { ...machine, ...stage.servers }, scale, startedAt, durationMs, figures };
 }
 
 function say(line: string): void {

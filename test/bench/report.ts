@@ -32,14 +32,14 @@ export function reportTable({ figures, machine, scale, startedAt }: Report): str
     `| ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(" | ")} |`;
   const [head = [], ...body] = rows;
   const rule = line(widths.map((width) => "-".repeat(width)));
-  const { cpu, cores, memoryGib, node, postgres, redis, load } = machine;
+  const { cpu, cores, memoryGib, node, postgres, hugePages, redis, load } = machine;
   return [
     line(head),
     rule,
     ...body.map(line),
     "",
     `${startedAt.toString({ smallestUnit: "minute" })}; ${cores} cores (${cpu}), ${memoryGib} GiB; load ${load.join(", ")} at the start`,
-    `Node ${node}, PostgreSQL ${postgres}, Redis ${redis}; scale ${scale.name}`,
+    `Node ${node}, PostgreSQL ${postgres} ${hugePages ? "with" : "without"} huge pages, Redis ${redis}; scale ${scale.name}`,
   ].join("\n");
 }
 

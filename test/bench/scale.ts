@@ -11,6 +11,8 @@ export interface Scale {
   readonly manyKeyCount: number;
   /** Nights of the ledger that is verified: with `keyCount` entries each. */
   readonly verifiedDays: number;
+  /** PostgreSQL's shared buffers, in MB. */
+  readonly buffersMb: number;
   /** What the data take on the disk at most, write-ahead log included. */
   readonly diskGib: number;
   /** How long a pair takes, as a share of what it takes at full scale; for the estimate. */
@@ -27,6 +29,7 @@ export const scales: Readonly<Record<Scale["name"], Scale>> = {
     historyDays: 35,
     manyKeyCount: 1_000_000,
     verifiedDays: 50,
+    buffersMb: 2_048,
     diskGib: 20,
     effort: 1,
     limitMinutes: 60,
@@ -39,6 +42,7 @@ export const scales: Readonly<Record<Scale["name"], Scale>> = {
     historyDays: 2,
     manyKeyCount: 4_000,
     verifiedDays: 3,
+    buffersMb: 64,
     diskGib: 1,
     effort: 0.1,
     limitMinutes: 5,

@@ -12,10 +12,14 @@ import type { Ledger, Night } from "./ledger.ts";
 
 const text = `
   with source as (
-    select sale.restaurant_id as key, sum(sale.amount_minor)::bigint as minor, count(*) as count
-    from sales.sale
-    where sale.business_date = $3::date
-    group by sale.restaurant_id
+    select it.key, sum(it.amount_minor)::bigint as minor, count(*) as count
+    from (
+      select restaurant_id as key, business_date, amount_minor from sales.sale
+      union all
+      select restaurant_id, business_date, amount_minor from sales.opening_total
+    ) as it
+    where it.business_date = $3::date
+    group by it.key
   ),
   delta as (
     select item.key, coalesce(source.minor, 0) - entered.minor as minor, coalesce(source.count, 0) as count

@@ -2,7 +2,9 @@
 import { type Database, openDatabase } from "@nightwriter/database";
 import { ensureServer, startPostgres, startRedis } from "@nightwriter/services";
 import { Redis } from "ioredis";
+import { allowHugePages } from "./huge-pages.ts";
 import { addRestaurants, finishNight, type Ledger, openLedger, planNight } from "./ledger.ts";
+import type { Machine } from "./machine.ts";
 import type { Progress } from "./progress.ts";
 import type { Scale } from "./scale.ts";
 import { setBasedWrite } from "./set-based-write.ts";
@@ -13,7 +15,7 @@ export interface Stage extends AsyncDisposable {
   /** Pairs to be measured. */
   readonly pairCount: number;
   readonly redisUrl: string;
-  readonly versions: { readonly postgres: string; readonly redis: string };
+  readonly servers: Pick<Machine, "postgres" | "redis" | "hugePages">;
   /** `keyCount` restaurants and `historyDays` nights of theirs. */
   readonly ordinary: Ledger;
   /** The same with `verifiedDays` nights; made at its first call. */
@@ -43,8 +45,8 @@ export function stageSeconds(scale: Scale): { ordinary: number; verified: number
 
 /**
  * Starts PostgreSQL and Redis, and makes the ordinary ledger. fsync is on, and so is everything else that makes commits
- * durable. The buffers hold the data, as a server's would that is bought for them; checkpoints come by volume, and
- * Redis does not rewrite its log, so that not one of the two sides alone meets such a thing.
+ * durable. The buffers hold the data, in huge pages where the kernel lets us, as a server's would that is bought for them;
+ * checkpoints come by volume, and Redis does not rewrite its log, so that not one of the two sides alone meets such a thing.
  */
 export async function openStage(options: StageOptions): Promise<Stage> {
   const { scale, progress } = options;
@@ -52,9 +54,9 @@ export async function openStage(options: StageOptions): Promise<Stage> {
   progress.begin("servers", serverSeconds);
   await ensureServer("redis");
   const redis = started.use(await startRedis({ args: ["--auto-aof-rewrite-percentage", "0"] }));
-  const postgres = started.use(
-    await startPostgres({ settings: { shared_buffers: "2GB", max_wal_size: "4GB", checkpoint_timeout: "1h" } }),
-  );
+  started.use(await allowHugePages(scale.buffersMb));
+  const settings = { shared_buffers: `${scale.buffersMb}MB`, max_wal_size: "4GB", checkpoint_timeout: "1h" };
+  const postgres = started.use(await startPostgres({ settings }));
   const admin = started.use(
     openDatabase({ url: postgres.url, applicationName: "bench", max: 1, statementTimeoutMs: 0 }),
   );
@@ -80,7 +82,7 @@ export async function openStage(options: StageOptions): Promise<Stage> {
   return {
     ...options,
     redisUrl: redis.url,
-    versions: { postgres: await postgresVersion(admin), redis: await redisVersion(redis.url) },
+    servers: { ...(await describePostgres(admin)), redis: await redisVersion(redis.url) },
     ordinary,
     verified: async () => {
       const ledger = resources.use(await openLedger(await create("verified", "history"), scale.historyDays));
@@ -119,11 +121,13 @@ async function command(database: Database, text: string): Promise<void> {
   await database.session((session) => session.query(text));
 }
 
-async function postgresVersion(database: Database): Promise<string> {
+async function describePostgres(database: Database): Promise<Pick<Machine, "postgres" | "hugePages">> {
   const [row] = await database.session((session) =>
-    session.query<{ version: string }>("select current_setting('server_version') as version"),
+    session.query<{ version: string; huge: string }>(
+      "select current_setting('server_version') as version, current_setting('huge_pages_status') as huge",
+    ),
   );
-  return row?.version ?? "unknown";
+  return { postgres: row?.version ?? "unknown", hugePages: row?.huge === "on" };
 }
 
 async function redisVersion(url: string): Promise<string> {
