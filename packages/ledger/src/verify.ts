@@ -3,13 +3,13 @@ import { type Database, type Schema, sqlFault } from "@nightwriter/database";
 import type { Job } from "@nightwriter/job";
 import { type Kysely, sql } from "kysely";
 import { scanChain } from "./rules/chain-scan.ts";
-import { type DateSlice, sliceDates } from "./rules/date-slices.ts";
+import { sliceDates } from "./rules/date-slices.ts";
 import { findWrongDeltas } from "./rules/delta-from-snapshot.ts";
 import { type Differences, findDifferences } from "./rules/entries-equal-sources.ts";
 import { findRepeatedItems } from "./rules/entry-per-item.ts";
-import type { Inspection } from "./rules/inspection.ts";
+import type { DateRange, Inspection } from "./rules/inspection.ts";
 import { scanItems } from "./rules/item-scan.ts";
-import { isEmpty, joinScopes, type PairScope, scanPairs } from "./rules/pair-scan.ts";
+import { isEmpty, joinScopes, nothingInScope, type PairScope, scanPairs } from "./rules/pair-scan.ts";
 import { claims, type Finding, type RuleName } from "./rules/rule.ts";
 import { findTotalRows } from "./rules/total-row.ts";
 import { findForks } from "./rules/version-sequence.ts";
@@ -45,7 +45,7 @@ export interface VerifyProgress {
 /** A pass over the data. */
 interface Step {
   readonly name: string;
-  readonly run: (inspection: Inspection) => Promise<readonly Finding[]>;
+  readonly find: (inspection: Inspection) => Promise<readonly Finding[]>;
 }
 
 type Summary = Pick<VerifyReport, "entryCount" | "keyCount" | "totalMinor" | "epochs">;
@@ -80,7 +80,9 @@ class Verification {
   readonly #options: VerifyOptions;
   readonly #findings: Finding[] = [];
   readonly #durations: StepReport[] = [];
-  readonly #scopes: PairScope[] = [];
+  /** What the slices that were scanned have left to be looked at, and how many there were. */
+  #scope: PairScope = nothingInScope;
+  #scanned = 0;
   #differences: Differences = { findings: [], sums: [], outstanding: [] };
   #summary: Summary = { entryCount: 0, keyCount: 0, totalMinor: 0n, epochs: [] };
 
@@ -89,39 +91,44 @@ class Verification {
     this.#options = options;
   }
 
+  /** The slices are all dates whatever was counted: an entry that comes before the snapshot is taken only makes one larger. */
   async tasks(db: Kysely<Schema>): Promise<SnapshotTask[]> {
-    const { from, to, listed = 100, namedPairs = 100_000, sliceEntries = 100_000, onProgress } = this.#options;
-    const inspected = { job: this.#job, from: from?.toString(), to: to?.toString(), listed, namedPairs };
-    const steps = this.#steps(await sliceDates({ db, ...inspected, sliceEntries }));
-    return steps.map(({ name: step, run }) => async (transaction) => {
+    const { listed = 100, namedPairs = 100_000, sliceEntries = 100_000, onProgress } = this.#options;
+    const asked = { job: this.#job, ...this.#dates(), listed, namedPairs };
+    const steps = this.#steps(await sliceDates({ db, ...asked, sliceEntries }));
+    return steps.map(({ name: step, find }) => async (transaction) => {
       const start = performance.now();
-      this.#findings.push(...(await run({ db: transaction, ...inspected })));
+      this.#findings.push(...(await find({ db: transaction, ...asked })));
       this.#durations.push({ step, durationMs: performance.now() - start });
       onProgress?.({ step, done: this.#durations.length, of: steps.length });
     });
   }
 
-  /** In the order in which they are begun: the longest first. */
-  #steps(slices: readonly DateSlice[]): Step[] {
-    const pairs = slices.map((slice, index): Step => {
-      const name = slices.length === 1 ? "pairs" : `pairs, ${index + 1} of ${slices.length}`;
-      return { name, run: async (inspection) => this.#scanSlice(inspection, slice, slices.length) };
+  /** In the order in which they are begun: whole tables, then slices, then what is short. */
+  #steps(slices: readonly DateRange[]): Step[] {
+    const pairs = slices.map((slice): Step => {
+      const find: Step["find"] = async (inspection) => this.#scanSlice({ ...inspection, ...slice }, slices.length);
+      return { name: "pairs", find };
     });
     return [
-      { name: "chain", run: scanChain },
-      { name: "items", run: scanItems },
+      { name: "chain", find: scanChain },
+      { name: "items", find: scanItems },
       ...pairs,
-      { name: "total rows", run: findTotalRows },
-      { name: "versions", run: findForks },
-      { name: "summary", run: async (inspection) => this.#summarize(inspection) },
+      { name: "total rows", find: findTotalRows },
+      { name: "versions", find: findForks },
+      { name: "summary", find: async (inspection) => this.#summarize(inspection) },
     ];
   }
 
-  /** Whoever scans the last slice asks the rules about pairs, of what all slices have left. */
-  async #scanSlice(inspection: Inspection, slice: DateSlice, sliceCount: number): Promise<readonly Finding[]> {
-    this.#scopes.push(await scanPairs({ ...inspection, ...slice }));
-    if (this.#scopes.length < sliceCount) return [];
-    return this.#provePairs(inspection, joinScopes(this.#scopes, inspection));
+  /** Whoever is done with the last slice asks the rules about pairs, of what all slices have left. */
+  async #scanSlice(slice: Inspection, sliceCount: number): Promise<readonly Finding[]> {
+    if (this.#scope !== "all") {
+      const scope = await scanPairs(slice);
+      this.#scope = joinScopes(this.#scope, scope, slice);
+    }
+    this.#scanned++;
+    if (this.#scanned < sliceCount) return [];
+    return this.#provePairs({ ...slice, ...this.#dates() }, this.#scope);
   }
 
   async #summarize(inspection: Inspection): Promise<readonly Finding[]> {
@@ -137,6 +144,11 @@ class Verification {
       ...(await findRepeatedItems(inspection, scope)),
       ...(this.#isApplicable("delta-from-snapshot") ? await findWrongDeltas(inspection, scope) : []),
     ];
+  }
+
+  #dates(): DateRange {
+    const { from, to } = this.#options;
+    return { from: from?.toString(), to: to?.toString() };
   }
 
   #isApplicable(rule: RuleName): boolean {

@@ -4,13 +4,16 @@ import type { Job } from "@nightwriter/job";
 import { type RawBuilder, sql, type Transaction } from "kysely";
 import type { Finding, RuleName, Violation } from "./rule.ts";
 
-/** A transaction on the snapshot that all checks share, and what is looked at in it. */
-export interface Inspection {
-  readonly db: Transaction<Schema>;
-  readonly job: Job;
-  /** `YYYY-MM-DD`, both included; undefined: without an end. Limits what is about dates; chains are checked whole. */
+/** `YYYY-MM-DD`, both included; undefined: without an end. */
+export interface DateRange {
   readonly from: string | undefined;
   readonly to: string | undefined;
+}
+
+/** A transaction on the snapshot that all checks share, and what is looked at in it: dates limit what is about dates. */
+export interface Inspection extends DateRange {
+  readonly db: Transaction<Schema>;
+  readonly job: Job;
   /** Violations, and outstanding pairs of one reason, that are listed at most. */
   readonly listed: number;
   /** Pairs that are named at most: they travel to this process and back. */
@@ -61,7 +64,7 @@ function violationOf(row: ViolationRow): Violation {
 }
 
 /** Whether the date of `alias` is one that was asked for. */
-export function dated({ from, to }: Pick<Inspection, "from" | "to">, alias: string): RawBuilder<boolean> {
+export function dated({ from, to }: DateRange, alias: string): RawBuilder<boolean> {
   const date = sql.ref(`${alias}.business_date`);
   const after = from === undefined ? sql`true` : sql`${date} >= ${from}::date`;
   const before = to === undefined ? sql`true` : sql`${date} <= ${to}::date`;

@@ -89,12 +89,16 @@ export function inScope(scope: PairScope, alias: string): RawBuilder<boolean> {
     from unnest(${scope.keys}::text[], ${scope.dates}::date[]) as given(key, business_date))`;
 }
 
-/** All of them together; `all` if these are more pairs than may be named. */
-export function joinScopes(scopes: readonly PairScope[], { namedPairs }: Pick<Inspection, "namedPairs">): PairScope {
-  const named = scopes.filter((scope) => scope !== "all");
-  const keys = named.flatMap((scope) => scope.keys);
-  if (named.length < scopes.length || keys.length > namedPairs) return "all";
-  return { keys, dates: named.flatMap((scope) => scope.dates) };
+export const nothingInScope: PairScope = { keys: [], dates: [] };
+
+/** Both together; `all` if these are more pairs than may be named. */
+export function joinScopes(
+  one: PairScope,
+  other: PairScope,
+  { namedPairs }: Pick<Inspection, "namedPairs">,
+): PairScope {
+  if (one === "all" || other === "all" || one.keys.length + other.keys.length > namedPairs) return "all";
+  return { keys: [...one.keys, ...other.keys], dates: [...one.dates, ...other.dates] };
 }
 
 /** Whether no pair is in it. */
