@@ -22,7 +22,7 @@ export interface DatabaseOptions {
   readonly queryTimeoutMs?: number;
   /**
    * For a pool whose statements are index lookups whatever is asked: they are planned without a look at their values, once
-   * instead of six times, and no table is read whole where there is an index, however small it was when they were planned.
+   * instead of six times, and no table is read whole where an index answers, however small it was when they were planned.
    * Default: false.
    */
   readonly indexLookups?: boolean;
