@@ -6,6 +6,7 @@ import { type Job, registerJob } from "@nightwriter/job";
 import type { Item } from "@nightwriter/ledger";
 import { restaurantTotals } from "@nightwriter/restaurant-totals";
 import { dueItems, ensureNightlyRun, finishRuns } from "@nightwriter/run";
+import { withSetting } from "./setting.ts";
 
 /** Connections that the guarded statement is measured with. */
 export const connections = 4;
@@ -83,11 +84,9 @@ export async function addSales({ database }: Ledger, businessDate: string, optio
   // The same number as placeOf has.
   const place = "('x' || substr(md5('slice' || id), 1, 8))::bit(32)::bigint / 4294967296.0";
   const wanted = slice === undefined ? "true" : `${place} >= ${slice.from} and ${place} < ${slice.to}`;
-  await database.session(async (session) => {
-    await session.query("set session_replication_role = replica");
-    try {
-      await session.query(
-        `insert into sales.sale (restaurant_id, business_date, source, source_line, amount_minor, epoch)
+  await withSetting(database, "session_replication_role = replica", async (session) => {
+    await session.query(
+      `insert into sales.sale (restaurant_id, business_date, source, source_line, amount_minor, epoch)
         select id, $1::date, 'till', line, 100 + (hash & 4095), (select nightwriter.current_epoch())
         from (
           select wanted.id, line, hashtext(wanted.id || line) as hash
@@ -95,11 +94,8 @@ export async function addSales({ database }: Ledger, businessDate: string, optio
             generate_series(1, $2::integer) as line
         ) as sold
         order by hash`,
-        [businessDate, salesPerKey],
-      );
-    } finally {
-      await session.query("reset session_replication_role");
-    }
+      [businessDate, salesPerKey],
+    );
   });
 }
 

@@ -5,21 +5,25 @@ import { availableParallelism, cpus, loadavg, tmpdir, totalmem } from "node:os";
 import { Fault } from "@nightwriter/core";
 import type { Scale } from "./scale.ts";
 
-export interface Machine {
-  readonly cpu: string;
-  readonly cores: number;
-  readonly memoryGib: number;
-  /** Over 1, 5 and 15 minutes, before anything was started. */
-  readonly load: readonly number[];
-  readonly node: string;
+/** Versions and settings of the servers. */
+export interface Servers {
   readonly postgres: string;
   /** Whether the buffers of PostgreSQL are in huge pages. */
   readonly hugePages: boolean;
   readonly redis: string;
 }
 
+export interface Machine extends Servers {
+  readonly cpu: string;
+  readonly cores: number;
+  readonly memoryGib: number;
+  /** Over 1, 5 and 15 minutes, before anything was started. */
+  readonly load: readonly number[];
+  readonly node: string;
+}
+
 /** What can be said before any server runs. */
-export function describeMachine(): Omit<Machine, "postgres" | "redis" | "hugePages"> {
+export function describeMachine(): Omit<Machine, keyof Servers> {
   return {
     cpu: cpus()[0]?.model.trim() ?? "unknown",
     cores: availableParallelism(),

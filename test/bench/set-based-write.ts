@@ -9,6 +9,7 @@
  */
 import { invariant } from "@nightwriter/core";
 import type { Ledger, Night } from "./ledger.ts";
+import { withSetting } from "./setting.ts";
 
 const text = `
   with source as (
@@ -51,14 +52,9 @@ const text = `
 
 /** Applies every due item of the night, and returns how many these were. Throws SqlFault. */
 export async function setBasedWrite({ database, job }: Ledger, { runId, businessDate }: Night): Promise<number> {
-  return database.session(async (session) => {
-    await session.query("set enable_nestloop = off");
-    try {
-      const [row] = await session.query<{ count: bigint }>(text, [job.id, runId, businessDate]);
-      invariant(row !== undefined, "a count is a row");
-      return Number(row.count);
-    } finally {
-      await session.query("reset enable_nestloop");
-    }
+  return withSetting(database, "enable_nestloop = off", async (session) => {
+    const [row] = await session.query<{ count: bigint }>(text, [job.id, runId, businessDate]);
+    invariant(row !== undefined, "a count is a row");
+    return Number(row.count);
   });
 }

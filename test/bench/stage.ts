@@ -1,10 +1,10 @@
 /** The servers of one run, and the ledgers on them: nights of history, applied, with statistics up to date. */
 import { type Database, openDatabase } from "@nightwriter/database";
-import { ensureServer, startPostgres, startRedis } from "@nightwriter/services";
+import { ensureServer, type PostgresService, startPostgres, startRedis } from "@nightwriter/services";
 import { Redis } from "ioredis";
 import { allowHugePages } from "./huge-pages.ts";
 import { addRestaurants, finishNight, type Ledger, openLedger, planNight } from "./ledger.ts";
-import type { Machine } from "./machine.ts";
+import type { Servers } from "./machine.ts";
 import type { Progress } from "./progress.ts";
 import type { Scale } from "./scale.ts";
 import { setBasedWrite } from "./set-based-write.ts";
@@ -15,7 +15,7 @@ export interface Stage extends AsyncDisposable {
   /** Pairs to be measured. */
   readonly pairCount: number;
   readonly redisUrl: string;
-  readonly servers: Pick<Machine, "postgres" | "redis" | "hugePages">;
+  readonly servers: Servers;
   /** `keyCount` restaurants and `historyDays` nights of theirs. */
   readonly ordinary: Ledger;
   /** The same with `verifiedDays` nights; made at its first call. */
@@ -54,9 +54,7 @@ export async function openStage(options: StageOptions): Promise<Stage> {
   progress.begin("servers", serverSeconds);
   await ensureServer("redis");
   const redis = started.use(await startRedis({ args: ["--auto-aof-rewrite-percentage", "0"] }));
-  started.use(await allowHugePages(scale.buffersMb));
-  const settings = { shared_buffers: `${scale.buffersMb}MB`, max_wal_size: "4GB", checkpoint_timeout: "1h" };
-  const postgres = started.use(await startPostgres({ settings }));
+  const postgres = started.use(await startServer(scale));
   const admin = started.use(
     openDatabase({ url: postgres.url, applicationName: "bench", max: 1, statementTimeoutMs: 0 }),
   );
@@ -100,6 +98,13 @@ export async function openStage(options: StageOptions): Promise<Stage> {
   };
 }
 
+async function startServer({ buffersMb }: Scale): Promise<PostgresService> {
+  await using _allowed = await allowHugePages(buffersMb);
+  return await startPostgres({
+    settings: { shared_buffers: `${buffersMb}MB`, max_wal_size: "4GB", checkpoint_timeout: "1h" },
+  });
+}
+
 interface HistoryOptions extends Pick<Stage, "scale" | "progress"> {
   readonly nights: number;
   /** How long all of it takes, for the estimate. */
@@ -121,7 +126,7 @@ async function command(database: Database, text: string): Promise<void> {
   await database.session((session) => session.query(text));
 }
 
-async function describePostgres(database: Database): Promise<Pick<Machine, "postgres" | "hugePages">> {
+async function describePostgres(database: Database): Promise<Omit<Servers, "redis">> {
   const [row] = await database.session((session) =>
     session.query<{ version: string; huge: string }>(
       "select current_setting('server_version') as version, current_setting('huge_pages_status') as huge",

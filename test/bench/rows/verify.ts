@@ -3,6 +3,7 @@ import { invariant, systemClock } from "@nightwriter/core";
 import type { Database } from "@nightwriter/database";
 import { verify } from "@nightwriter/ledger";
 import { measurePairs } from "../figure.ts";
+import { withSetting } from "../setting.ts";
 import { stageSeconds } from "../stage.ts";
 import type { Row } from "./row.ts";
 
@@ -36,8 +37,7 @@ export const verifyRow: Row = {
 
 /** Entries and their sales, read once from end to end, one after another: by one process. */
 async function aggregateMs(database: Database): Promise<number> {
-  return database.session(async (session) => {
-    await session.query("set max_parallel_workers_per_gather = 0");
+  return withSetting(database, "max_parallel_workers_per_gather = 0", async (session) => {
     const startMs = performance.now();
     await session.query(
       `select sum(amount) from (
@@ -46,8 +46,6 @@ async function aggregateMs(database: Database): Promise<number> {
         select amount_minor from sales.sale
       ) as amounts`,
     );
-    const durationMs = performance.now() - startMs;
-    await session.query("reset max_parallel_workers_per_gather");
-    return durationMs;
+    return performance.now() - startMs;
   });
 }
