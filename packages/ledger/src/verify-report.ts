@@ -13,7 +13,10 @@ export interface RuleReport {
   readonly violations: readonly Violation[];
 }
 
-/** One pass over the data, of which `pairs` has one for each slice of dates, and how long it took. Passes run two at a time, so their durations do not add up to the whole. */
+/**
+ * One pass over the data, of which `pairs` has one for each slice of dates, and how long it took. Passes run two at a time, so
+ * their durations do not add up to the whole.
+ */
 export interface StepReport {
   readonly step: string;
   readonly durationMs: number;
