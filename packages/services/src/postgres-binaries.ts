@@ -5,7 +5,7 @@
  * others (/root): there the package is copied, once per version, to a folder that root owns and everybody can read.
  */
 
-import { access, mkdir, readFile, rename, rm } from "node:fs/promises";
+import { access, mkdir, mkdtemp, readFile, rename, rm } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { basename, join, resolve } from "node:path";
 import { ExecaError, execa } from "execa";
@@ -78,11 +78,11 @@ async function copyForEverybody(native: string): Promise<string> {
   const version = typeof manifest === "object" && manifest !== null && "version" in manifest ? manifest.version : "";
   const target = join(SHARED_COPIES, `postgres-${platform}-${arch}-${String(version)}`);
   if (await exists(target)) return target;
-  // Copied aside and renamed, so that a copy that is there is whole.
-  const aside = join(SHARED_COPIES, `.${basename(target)}.${process.pid}`);
   await mkdir(SHARED_COPIES, { recursive: true, mode: 0o755 });
+  // Copied aside and renamed, so that a copy that is there is whole; each call to a folder of its own.
+  const aside = await mkdtemp(join(SHARED_COPIES, `.${basename(target)}.`));
   try {
-    await execa("cp", ["-RP", native, aside]);
+    await execa("cp", ["-RP", `${native}/.`, aside]);
     await execa("chmod", ["-R", "a+rX", aside]);
     await rename(aside, target);
   } catch (error) {
