@@ -1,18 +1,20 @@
 import { bothQueues } from "@nightwriter/testkit";
 import { describe, expect, it } from "vitest";
-import { expectExact, planNight, until, writers } from "./night.ts";
+import { enqueueHeld, expectExact, planNight, until, writers } from "./night.ts";
 
 describe.each(bothQueues)("a night with its queue in %s", { timeout: 120_000 }, (store) => {
   it("ends with exact totals when two workers get every job three times", async () => {
     await using night = await planNight({ store, restaurants: 300 });
-    const small = { WORKER_CONCURRENCY: "10", BATCH_SIZE: "8" };
-    await Promise.all(["left", "right"].map((name) => night.startWorker(name, small)));
+    const small = { WORKER_CONCURRENCY: "10", BATCH_SIZE: "8", LOCK_TIMEOUT_MS: "30000" };
+    const names = ["left", "right"];
+    await Promise.all(names.map((name) => night.startWorker(name, small)));
 
-    await night.enqueue({ generations: 3 });
+    const release = await enqueueHeld(night, names, { generations: 3 });
+    await release();
     await night.finished(300);
 
     await expectExact(night);
-    expect(await writers(night)).toEqual(["left", "right"]);
+    expect(await writers(night)).toEqual(names);
   });
 
   it("goes on under the new terms when terms are raised again and again in the middle of it", async () => {

@@ -34,6 +34,11 @@ export interface NightOptions {
   readonly queueUrl?: string;
 }
 
+export interface EnqueueOptions {
+  readonly keys?: readonly string[];
+  readonly generations?: number;
+}
+
 export interface Night extends AsyncDisposable {
   readonly databaseUrl: string;
   readonly database: Database;
@@ -45,7 +50,7 @@ export interface Night extends AsyncDisposable {
   /** The restaurants, `r0001`… */
   readonly keys: readonly string[];
   /** Puts these items, by default all that are due, into the queue: `generations` jobs for each. */
-  enqueue(options?: { readonly keys?: readonly string[]; readonly generations?: number }): Promise<void>;
+  enqueue(options?: EnqueueOptions): Promise<void>;
   /** Starts a worker, without leases unless the environment says where they are, and waits until it is ready. */
   startWorker(name: string, environment?: Readonly<Record<string, string>>): Promise<App>;
   /** How many items have their entry. */
@@ -203,6 +208,23 @@ export async function holdWrites(night: Pick<Night, "database" | "runId">): Prom
     released.resolve();
     await held;
   };
+}
+
+/**
+ * Puts items into the queue while every write is held back, and returns when each of these workers is in the middle of a
+ * statement: however fast one of them is, none is left without work. Call what is returned to let them go on.
+ */
+export async function enqueueHeld(
+  night: Night,
+  workers: readonly string[],
+  options?: EnqueueOptions,
+): Promise<() => Promise<void>> {
+  const release = await holdWrites(night);
+  await night.enqueue(options);
+  await until(async () => {
+    for (const worker of workers) expect(await waitingStatements(night, worker)).toBeGreaterThan(0);
+  });
+  return release;
 }
 
 function threeSales(restaurant: string, index: number): SaleRow[] {

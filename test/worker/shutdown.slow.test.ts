@@ -1,6 +1,6 @@
 import { bothQueues } from "@nightwriter/testkit";
 import { describe, expect, it } from "vitest";
-import { expectExact, holdWrites, planNight, until, waitingStatements } from "./night.ts";
+import { enqueueHeld, expectExact, planNight } from "./night.ts";
 
 const settings = { WORKER_CONCURRENCY: "5", BATCH_SIZE: "5", LOCK_TIMEOUT_MS: "30000" };
 
@@ -8,9 +8,7 @@ describe.each(bothQueues)("a worker with its queue in %s", { timeout: 120_000 },
   it("finishes what it has in hand at SIGTERM, leaves the rest in the queue, and exits with 0", async () => {
     await using night = await planNight({ store, restaurants: 200 });
     const worker = await night.startWorker("leaving", settings);
-    const release = await holdWrites(night);
-    await night.enqueue();
-    await until(async () => expect(await waitingStatements(night, "leaving")).toBeGreaterThan(0));
+    const release = await enqueueHeld(night, ["leaving"]);
     worker.signal("SIGTERM");
     await worker.waitForLog(({ msg }) => msg?.startsWith("stopping") === true);
     await release();
@@ -32,9 +30,7 @@ describe.each(bothQueues)("a worker with its queue in %s", { timeout: 120_000 },
   it("leaves at once at a second signal, and another worker gets what it had in hand", async () => {
     await using night = await planNight({ store, restaurants: 60 });
     const worker = await night.startWorker("hurried", settings);
-    const release = await holdWrites(night);
-    await night.enqueue();
-    await until(async () => expect(await waitingStatements(night, "hurried")).toBeGreaterThan(0));
+    const release = await enqueueHeld(night, ["hurried"]);
     worker.signal("SIGTERM");
     await worker.waitForLog(({ msg }) => msg?.startsWith("stopping") === true);
     worker.signal("SIGTERM");

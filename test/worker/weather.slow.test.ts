@@ -6,7 +6,7 @@ import { startPostgres, startRedis } from "@nightwriter/services";
 import { bothQueues } from "@nightwriter/testkit";
 import { sql } from "kysely";
 import { describe, expect, it } from "vitest";
-import { expectExact, holdWrites, type Night, planNight, until, waitingStatements } from "./night.ts";
+import { enqueueHeld, expectExact, type Night, planNight, until, waitingStatements } from "./night.ts";
 
 /** Nothing is parked, and no queue job failed or used up an attempt. */
 async function expectNobodyBlamed({ db, partitions }: Night): Promise<void> {
@@ -34,8 +34,7 @@ describe.each(bothQueues)("a night with its queue in %s", { timeout: 120_000 }, 
       BATCH_SIZE: "5",
       LOCK_TIMEOUT_MS: "30000",
     });
-    const release = await holdWrites(night);
-    await night.enqueue();
+    const release = await enqueueHeld(night, ["stormy"]);
     let ended = 0;
     for (let storm = 0; storm < 5; storm += 1) {
       await until(async () => expect(await waitingStatements(night, "stormy")).toBeGreaterThan(0));
@@ -91,9 +90,7 @@ describe("a night", { timeout: 120_000 }, () => {
     }
     const night = stack.use(await planNight({ store: "redis", restaurants: 200, databaseUrl: first.url }));
     const worker = await night.startWorker("waiting", { LOCK_TIMEOUT_MS: "30000" });
-    const release = await holdWrites(night);
-    await night.enqueue();
-    await until(async () => expect(await waitingStatements(night, "waiting")).toBeGreaterThan(0));
+    const release = await enqueueHeld(night, ["waiting"]);
 
     await first.stop({ mode: "immediate" });
     await release().catch(() => undefined);
@@ -117,9 +114,7 @@ describe("a night", { timeout: 120_000 }, () => {
     const queueUrl = `redis://default:${password}@127.0.0.1:${port}`;
     const night = stack.use(await planNight({ store: "redis", restaurants: 300, queueUrl }));
     const worker = await night.startWorker("unplugged", { WORKER_CONCURRENCY: "10", BATCH_SIZE: "10" });
-    const release = await holdWrites(night);
-    await night.enqueue();
-    await until(async () => expect(await waitingStatements(night, "unplugged")).toBeGreaterThan(0));
+    const release = await enqueueHeld(night, ["unplugged"]);
 
     await first.kill();
     await release();
