@@ -130,7 +130,9 @@ CREATE TABLE nightwriter.ledger_entry (
     xid xid8 DEFAULT pg_current_xact_id() NOT NULL,
     epoch integer DEFAULT nightwriter.current_epoch() NOT NULL,
     worker text NOT NULL,
-    applied_at timestamp with time zone DEFAULT now() NOT NULL
+    applied_at timestamp with time zone DEFAULT now() NOT NULL,
+    query_version integer DEFAULT 1 NOT NULL,
+    CONSTRAINT ledger_entry_query_version_check CHECK ((query_version >= 1))
 )
 WITH (autovacuum_vacuum_insert_scale_factor='0', autovacuum_vacuum_insert_threshold='10000');
 

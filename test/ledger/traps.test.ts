@@ -25,7 +25,7 @@ const withoutTokens = [/ and "it"\."fencing_token" <= "term"\."fencing_token"/, 
 const entryFirst = [
   /select ("job_id", "run_id".*) from "upd" returning/,
   `select 1, run_id, key, business_date, delta_minor, source_count, 1, locked_version + row_number() over (order by run_id),
-     0, pg_current_snapshot(), 1, 'test' from "delta" on conflict do nothing returning`,
+     0, pg_current_snapshot(), 1, 'test', 1 from "delta" on conflict do nothing returning`,
 ] as const;
 
 /** A rival run writes the key and commits while `text` waits for its row; returns what `text` then wrote. */

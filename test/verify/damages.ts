@@ -216,6 +216,23 @@ export const damages: Readonly<Record<string, readonly Damage[]>> = {
       ],
     },
   ],
+  "query-order": [
+    {
+      what: "a write of a build whose source query had been replaced",
+      plant: [`update nightwriter.ledger_entry set query_version = 2 where ${entry("r0003", 2)}`],
+      broken: [
+        {
+          rule: "query-order",
+          key: "r0003",
+          date: third,
+          version: 3n,
+          measure: "query_version",
+          expected: 2n,
+          actual: 1n,
+        },
+      ],
+    },
+  ],
   "entries-equal-sources": [
     {
       what: "a sale that the last plan saw and nobody added",

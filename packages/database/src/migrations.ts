@@ -4,6 +4,7 @@ import * as engine from "../migrations/0001-engine.ts";
 import * as sales from "../migrations/0002-sales.ts";
 import * as fleet from "../migrations/0003-fleet.ts";
 import * as byDate from "../migrations/0004-by-date.ts";
+import * as queryVersion from "../migrations/0005-query-version.ts";
 
 export type Migrations = Readonly<Record<string, Migration>>;
 
@@ -13,4 +14,5 @@ export const migrations: Migrations = {
   "0002-sales": sales,
   "0003-fleet": fleet,
   "0004-by-date": byDate,
+  "0005-query-version": queryVersion,
 };

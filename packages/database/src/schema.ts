@@ -111,6 +111,7 @@ export interface LedgerEntryTable {
   epoch: Stamped<number>;
   worker: string;
   applied_at: Stamped<Date>;
+  query_version: Stamped<number>;
 }
 
 export interface AttemptTable {

@@ -214,6 +214,7 @@ export function guardedWrite(db: QueryCreator<Schema>, job: Job): Statement<Guar
           db.selectNoFrom(sql<string>`pg_current_snapshot()`.as("snapshot")).as("source_snapshot"),
           db.selectNoFrom(sql<number>`nightwriter.current_epoch()`.as("epoch")).as("epoch"),
           parameter<string>("worker", "text").as("worker"),
+          sql<number>`${job.definition.queryVersion}::integer`.as("query_version"),
         ]),
     )
     .with("ent", (cte) =>
@@ -244,6 +245,7 @@ const entryColumns = [
   "source_snapshot",
   "epoch",
   "worker",
+  "query_version",
 ] as const;
 
 /** A sum of bigints is a numeric; back to bigint, 0 for no rows. One that no bigint holds is the key's own error, 22003. */

@@ -48,7 +48,7 @@ interface Step {
   readonly find: (inspection: Inspection) => Promise<readonly Finding[]>;
 }
 
-type Summary = Pick<VerifyReport, "entryCount" | "keyCount" | "totalMinor" | "epochs">;
+type Summary = Pick<VerifyReport, "entryCount" | "keyCount" | "earlierQueryCount" | "totalMinor" | "epochs">;
 
 /**
  * Proves every rule of {@link claims} over the job's whole ledger, in SQL, read only, on one snapshot: it can run beside workers
@@ -84,7 +84,7 @@ class Verification {
   #scope: PairScope = nothingInScope;
   #scanned = 0;
   #differences: Differences = { findings: [], sums: [], outstanding: [] };
-  #summary: Summary = { entryCount: 0, keyCount: 0, totalMinor: 0n, epochs: [] };
+  #summary: Summary = { entryCount: 0, keyCount: 0, earlierQueryCount: 0, totalMinor: 0n, epochs: [] };
 
   constructor(job: Job, options: VerifyOptions) {
     this.#job = job;
@@ -183,15 +183,20 @@ class Verification {
 }
 
 async function summarize({ db, job }: Inspection): Promise<Summary> {
-  const { rows } = await sql<{ entries: bigint; keys: bigint; total: string }>`
-    select (select count(*) from nightwriter.ledger_entry where job_id = ${job.id}::integer) as entries,
-      count(*) as keys, coalesce(sum(total_minor), 0)::text as total
-    from nightwriter.key_total
-    where job_id = ${job.id}::integer`.execute(db);
+  const { rows } = await sql<{ entries: bigint; earlier: bigint; keys: bigint; total: string }>`
+    select entry.entries, entry.earlier, key.keys, key.total
+    from (
+      select count(*) as entries, count(*) filter (where query_version < ${job.definition.queryVersion}::integer) as earlier
+      from nightwriter.ledger_entry where job_id = ${job.id}::integer
+    ) as entry, (
+      select count(*) as keys, coalesce(sum(total_minor), 0)::text as total
+      from nightwriter.key_total where job_id = ${job.id}::integer
+    ) as key`.execute(db);
   const epochs = await db.selectFrom("nightwriter.epoch").selectAll().orderBy("epoch").execute();
   return {
     entryCount: Number(rows[0]?.entries ?? 0n),
     keyCount: Number(rows[0]?.keys ?? 0n),
+    earlierQueryCount: Number(rows[0]?.earlier ?? 0n),
     totalMinor: BigInt(rows[0]?.total ?? 0),
     epochs: epochs.map((row) => ({
       epoch: row.epoch,

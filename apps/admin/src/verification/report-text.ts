@@ -16,6 +16,7 @@ export function reportText(report: VerifyReport, currencies: Currencies): string
     rulesTable(report.rules),
     ...report.rules.flatMap((rule) => violationsText(rule, currencies)),
     outstandingText(report, currencies),
+    earlierQueryText(report),
     epochsText(report),
     verdict(report),
   ];
@@ -106,6 +107,12 @@ function epochsText({ epochs }: VerifyReport): string {
   const changes = later.map(({ epoch, startedAt }) => `epoch ${epoch} since ${formatInstant(startedAt)}`);
   const since = first === undefined ? "" : `epoch ${first.epoch} since ${formatInstant(first.startedAt)}, `;
   return `the data was moved to another cluster: ${since}${changes.join(", ")}`;
+}
+
+/** Said only after the source query was changed: what it summed before can be added up, but not computed again. */
+function earlierQueryText({ earlierQueryCount: count }: VerifyReport): string {
+  if (count === 0) return "";
+  return `${plural(count, "entry was", "entries were")} summed by an earlier source query: delta-from-snapshot cannot compute these again`;
 }
 
 function verdict({ clean, entryCount, keyCount, rules, durationMs }: VerifyReport): string {

@@ -7,6 +7,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { ChainCheck } from "./chain-check.ts";
 import { findViolations, type Inspection, type ViolationRow } from "./inspection.ts";
+import { queryOrder } from "./query-order.ts";
 import type { Finding } from "./rule.ts";
 import { snapshotOrder } from "./snapshot-order.ts";
 import { tokenOrder } from "./token-order.ts";
@@ -14,7 +15,13 @@ import { totalsChain } from "./totals-chain.ts";
 import { versionSequence } from "./version-sequence.ts";
 import { wholeTables } from "./whole-tables.ts";
 
-const checks: readonly ChainCheck[] = [...versionSequence, ...totalsChain, ...tokenOrder, ...snapshotOrder];
+const checks: readonly ChainCheck[] = [
+  ...versionSequence,
+  ...totalsChain,
+  ...tokenOrder,
+  ...queryOrder,
+  ...snapshotOrder,
+];
 
 export async function scanChain(inspection: Inspection): Promise<Finding[]> {
   return wholeTables(inspection.db, () => findViolations(inspection, brokenLinks(inspection)));

@@ -6,6 +6,7 @@ export type RuleName =
   | "totals-chain"
   | "total-row"
   | "token-order"
+  | "query-order"
   | "snapshot-order"
   | "delta-from-snapshot"
   | "entries-equal-sources"
@@ -18,6 +19,7 @@ export const claims: Readonly<Record<RuleName, string>> = {
   "totals-chain": "each total is the total before plus the delta",
   "total-row": "the row of a key has the version, total and token of its last entry",
   "token-order": "fencing tokens never fall along the versions of a key",
+  "query-order": "no entry was summed by an earlier version of the source query than the entry before it",
   "snapshot-order": "each entry's snapshot saw the entry before it, and was taken before the entry was written",
   "delta-from-snapshot": "each delta is what its snapshot saw of the source, minus the earlier deltas of its pair",
   "entries-equal-sources":
