@@ -43,8 +43,8 @@ async function opened<Result>(work: (database: Database, job: Job) => Promise<Re
   return await work(database, await registerJob(database, { ...restaurantTotals, partitionCount: 1 }));
 }
 
-/** Without the preparations of {@link opened}, which use up transaction ids. */
-async function firstAfterCrash<Result>(work: (database: Database) => Promise<Result>): Promise<Result> {
+/** Without the preparations of {@link opened}, which use up transaction ids and commit. */
+async function withoutPreparations<Result>(work: (database: Database) => Promise<Result>): Promise<Result> {
   await using database = openDatabase({ url: server.url, applicationName: "test" });
   return await work(database);
 }
@@ -73,6 +73,15 @@ async function apply(database: Database, job: Job, item: Item): Promise<ItemOutc
   return outcome;
 }
 
+/** It writes out what was not waited for, every now and then: perhaps just before the crash. */
+async function freezeWalWriter({ db }: Database): Promise<void> {
+  const { rows } = await sql<{
+    pid: number;
+  }>`select pid from pg_stat_activity where backend_type = 'walwriter'`.execute(db);
+  invariant(rows[0] !== undefined, "the server has a WAL writer");
+  process.kill(rows[0].pid, "SIGSTOP");
+}
+
 async function total({ db }: Database): Promise<bigint | undefined> {
   return (await db.selectFrom("nightwriter.key_total").select("total_minor").executeTakeFirst())?.total_minor;
 }
@@ -91,6 +100,7 @@ describe("a crash of the database", () => {
     await opened(async ({ db }) => sql`alter role current_user set synchronous_commit = off`.execute(db));
     await opened(async (database, job) => {
       await expect(assertServerSupported(database)).rejects.toMatchObject({ code: "commit_not_durable" });
+      await freezeWalWriter(database);
       expect(await apply(database, job, item)).toMatchObject({ outcome: "applied" });
     });
     await crash();
@@ -111,7 +121,7 @@ describe("a crash of the database", () => {
         return lost;
       }),
     );
-    const late = await firstAfterCrash(async (database) =>
+    const late = await withoutPreparations(async (database) =>
       database.session(async (session) =>
         session.query<{ xid: string }>(
           `insert into sales.sale (restaurant_id, business_date, source, source_line, amount_minor)
@@ -145,10 +155,14 @@ describe("a crash of the database", () => {
   });
 
   test("leaves a write whose standby was not waited for to a look-up", async () => {
-    const item = await opened(planned);
-    await opened(async (database, job) => {
-      await sql`alter system set synchronous_standby_names = 'nobody'`.execute(database.db);
-      await sql`select pg_reload_conf()`.execute(database.db);
+    const { item, job } = await opened(async (database, registered) => ({
+      item: await planned(database, registered),
+      job: registered,
+    }));
+    await server.stop();
+    // From the start on: a setting that is loaded again is in force only when the checkpointer has come round to it.
+    server = await startPostgres({ dataDir: folder, settings: { ...settings, synchronous_standby_names: "nobody" } });
+    await withoutPreparations(async (database) => {
       await using writer = openDatabase({ url: server.url, applicationName: "writer" });
       const done = new AbortController();
       const writing = apply(writer, job, item).finally(() => done.abort());

@@ -156,27 +156,30 @@ class Batch {
     await this.#write(items.slice(half));
   }
 
-  /** Asks why the items without outcome were not applied; after weather, those that have no entry are unknown. */
+  /**
+   * Asks why the items without outcome were not applied; after weather, those that have no entry are unknown. Nothing was tried
+   * for an item whose statement another item's duplicate broke, so that nothing is concluded from its total not having moved.
+   */
   async #explain(items: readonly Item[], fault: SqlFault | undefined): Promise<void> {
     const { database, job, term } = this.#context;
     const asked = items.filter((item) => !this.#settled.has(item));
-    const unknown = fault?.retryable === true ? fault : undefined;
     let rows: ExplanationRow[];
     try {
       const values = { ...givenItems(asked), partition: term.partition };
       rows = (await database.run(statementsOf(database, job).explain.bind(values))).rows;
     } catch (error) {
-      const reason = unknown ?? sqlFault(error);
+      const reason = retryable(fault) ?? sqlFault(error);
       for (const item of asked) this.#settled.set(item, { outcome: "unknown", fault: reason });
       return;
     }
     const byKey = new Map(rows.map((row) => [row.key, row]));
     for (const { query_version } of rows) assertQueryVersion(query_version, job.definition);
-    for (const item of asked) this.#conclude(item, byKey.get(item.key), unknown);
+    for (const item of asked) this.#conclude(item, byKey.get(item.key), fault);
   }
 
-  #conclude(item: Item, row: ExplanationRow | undefined, unknown: SqlFault | undefined): void {
+  #conclude(item: Item, row: ExplanationRow | undefined, fault: SqlFault | undefined): void {
     invariant(row !== undefined, `item of key ${item.key}: the explanation left it out`);
+    const unknown = retryable(fault);
     const found = obstacle(row, this.#context.term);
     if (found?.outcome === "duplicate" && unknown !== undefined) {
       // The entry may be this very write's, whose answer was lost: nobody can say that it was refused.
@@ -185,7 +188,7 @@ class Batch {
       this.#settled.set(item, found);
     } else if (unknown !== undefined) {
       this.#settled.set(item, { outcome: "unknown", fault: unknown });
-    } else if (isUnmoved(this.#seen.get(item), row)) {
+    } else if (fault === undefined && isUnmoved(this.#seen.get(item), row)) {
       const reason = `bug: not applied at version ${row.version} although nothing stood in its way`;
       this.#settled.set(item, { outcome: "parked", sqlstate: undefined, reason });
     } else {
@@ -215,6 +218,10 @@ class Batch {
       logger.warn({ err: error, attempts: others.length }, "attempts not recorded");
     });
   }
+}
+
+function retryable(fault: SqlFault | undefined): SqlFault | undefined {
+  return fault?.retryable === true ? fault : undefined;
 }
 
 function isUnmoved(before: ExplanationRow | undefined, now: ExplanationRow): boolean {

@@ -41,7 +41,8 @@ export async function testDatabase(options: TestDatabaseOptions = {}): Promise<T
     await sql`create database ${sql.id(name)} template ${sql.id(template)}`.execute(admin.db);
   });
   const url = urlOf(there, name);
-  const database = openDatabase({ url, applicationName: `test of ${name}`, max });
+  // Who waits for a lock on purpose is let go by the test, however slow the machine; the default of 5 s is the product's.
+  const database = openDatabase({ url, applicationName: `test of ${name}`, max, lockTimeoutMs: 20_000 });
   const drop = async (): Promise<void> => {
     await database.close();
     await withAdmin(server, (admin) => dropDatabase(admin, name));
