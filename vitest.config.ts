@@ -16,7 +16,8 @@ const config: ViteUserConfig = defineConfig({
     maxWorkers: 2,
     retry: 0,
     allowOnly: false,
-    expect: { requireAssertions: true },
+    // A condition that is polled becomes true, however slow the machine; by default it has one second for it.
+    expect: { requireAssertions: true, poll: { timeout: 20_000 } },
     testTimeout: 60_000,
     hookTimeout: 60_000,
     projects: [

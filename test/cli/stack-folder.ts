@@ -2,11 +2,12 @@
 import { chmod, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 
 export interface StackFolder extends AsyncDisposable {
   /** Give it to a verb as TMPDIR: everything that it starts then carries this path in a setting or an argument. */
   readonly path: string;
-  /** Every process that was started under the folder and is still there. */
+  /** Every process that was started under the folder and stays: watchdogs leave a moment after what they watched. */
   readonly leftRunning: () => Promise<string[]>;
 }
 
@@ -16,9 +17,18 @@ export async function stackFolder(): Promise<StackFolder> {
   await chmod(path, 0o755);
   return {
     path,
-    leftRunning: () => processesUnder(path),
+    leftRunning: () => stayingUnder(path),
     [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }),
   };
+}
+
+async function stayingUnder(folder: string): Promise<string[]> {
+  const deadline = performance.now() + 15_000;
+  for (;;) {
+    const found = await processesUnder(folder);
+    if (found.length === 0 || performance.now() > deadline) return found;
+    await setTimeout(50);
+  }
 }
 
 async function processesUnder(folder: string): Promise<string[]> {

@@ -3,7 +3,7 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import { text } from "node:stream/consumers";
 import { startRedis, startTcpProxy, type TcpProxy } from "@nightwriter/services";
 import { Redis } from "ioredis";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 
 /** A server that keeps its connections and all that it was told, in its order. */
 interface Listener extends AsyncDisposable {
@@ -45,7 +45,7 @@ async function connectTo({ port }: TcpProxy): Promise<Socket> {
 async function roundTrip(listener: Listener): Promise<void> {
   const before = listener.sockets.length;
   const client = connect(listener.port, "127.0.0.1");
-  await vi.waitFor(() => expect(listener.sockets.length).toBe(before + 1), { interval: 5 });
+  await expect.poll(() => listener.sockets.length, { interval: 5 }).toBe(before + 1);
   client.destroy();
   await once(client, "close");
 }
@@ -66,7 +66,7 @@ describe("startTcpProxy", () => {
     const client = new Redis(url);
     expect(await client.set("key", "by the proxy")).toBe("OK");
     client.disconnect();
-    await vi.waitFor(() => expect(proxy.counts()).toMatchObject({ accepted: 1, open: 0 }));
+    await expect.poll(() => proxy.counts()).toMatchObject({ accepted: 1, open: 0 });
     expect(proxy.counts().bytesToServer).toBeGreaterThan(0);
     expect(proxy.counts().bytesToClients).toBeGreaterThan(0);
   });
@@ -99,7 +99,7 @@ describe("startTcpProxy", () => {
     proxy.hold();
     const client = await connectTo(proxy);
     client.write("late");
-    await vi.waitFor(() => expect(proxy.counts().accepted).toBe(1));
+    await expect.poll(() => proxy.counts().accepted).toBe(1);
     expect(listener.sockets).toHaveLength(0);
     proxy.resume();
     expect(String((await once(client, "data"))[0])).toBe("LATE");
@@ -110,7 +110,7 @@ describe("startTcpProxy", () => {
     await using listener = await startListener();
     await using proxy = await startTcpProxy({ port: listener.port });
     const client = await connectTo(proxy);
-    await vi.waitFor(() => expect(listener.sockets).toHaveLength(1));
+    await expect.poll(() => listener.sockets).toHaveLength(1);
     proxy.hold();
     listener.sockets[0]?.destroy();
     await roundTrip(listener);
@@ -128,7 +128,7 @@ describe("startTcpProxy", () => {
     await once(client, "finish");
     client.destroy();
     proxy.resume();
-    await vi.waitFor(() => expect(listener.heard()).toBe("the last word"));
+    await expect.poll(() => listener.heard()).toBe("the last word");
   });
 
   test("carries more than its buffers hold, held in the middle of it, byte for byte", async () => {
@@ -137,7 +137,7 @@ describe("startTcpProxy", () => {
     const client = await connectTo(proxy);
     const said = Array.from({ length: 400_000 }, (_, index) => `${index},`).join("");
     client.end(said);
-    await vi.waitFor(() => expect(proxy.counts().bytesToServer).toBeGreaterThan(0), { interval: 1 });
+    await expect.poll(() => proxy.counts().bytesToServer, { interval: 1 }).toBeGreaterThan(0);
     proxy.hold();
     const before = proxy.counts();
     await roundTrip(listener);
@@ -151,7 +151,7 @@ describe("startTcpProxy", () => {
     await using listener = await startListener(echo);
     await using proxy = await startTcpProxy({ port: listener.port });
     const client = await connectTo(proxy);
-    await vi.waitFor(() => expect(listener.sockets).toHaveLength(1));
+    await expect.poll(() => listener.sockets).toHaveLength(1);
     proxy.cut();
     await once(client, "close");
     const refused = connect(proxy.port, "127.0.0.1").on("error", () => undefined);
@@ -172,7 +172,7 @@ describe("startTcpProxy", () => {
     await proxy[Symbol.asyncDispose]();
     await proxy[Symbol.asyncDispose]();
     await once(client.resume(), "close");
-    await vi.waitFor(() => expect(proxy.counts().open).toBe(0));
+    await expect.poll(() => proxy.counts().open).toBe(0);
     await expect(connectTo(proxy)).rejects.toMatchObject({ code: "ECONNREFUSED" });
   });
 });

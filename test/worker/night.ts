@@ -185,7 +185,9 @@ export async function writers({ db }: Pick<Night, "db">): Promise<string[]> {
 export async function waitingStatements({ db }: Pick<Night, "db">, applicationName: string): Promise<number> {
   const { rows } = await sql<{ count: number }>`
     select count(*)::int as count from pg_stat_activity
-    where application_name = ${applicationName} and wait_event_type = 'Lock'`.execute(db);
+    where datname = current_database() and application_name = ${applicationName} and wait_event_type = 'Lock'`.execute(
+    db,
+  );
   return rows[0]?.count ?? 0;
 }
 

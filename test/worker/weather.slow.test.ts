@@ -22,7 +22,7 @@ async function expectNobodyBlamed({ db, partitions }: Night): Promise<void> {
 async function endSessions({ db }: Night, applicationName: string): Promise<number> {
   const { rows } = await sql<{ ended: number }>`
     select count(pg_terminate_backend(pid))::int as ended from pg_stat_activity
-    where application_name = ${applicationName} and state = 'active'`.execute(db);
+    where datname = current_database() and application_name = ${applicationName} and state = 'active'`.execute(db);
   return rows[0]?.ended ?? 0;
 }
 
@@ -36,7 +36,7 @@ describe.each(bothQueues)("a night with its queue in %s", { timeout: 120_000 }, 
     });
     const release = await enqueueHeld(night, ["stormy"]);
     let ended = 0;
-    for (let storm = 0; storm < 5; storm += 1) {
+    for (let storm = 0; storm < 5 || ended < 5; storm += 1) {
       await until(async () => expect(await waitingStatements(night, "stormy")).toBeGreaterThan(0));
       ended += await endSessions(night, "stormy");
     }
@@ -118,7 +118,7 @@ describe("a night", { timeout: 120_000 }, () => {
 
     await first.kill();
     await release();
-    await until(async () => expect(await night.applied()).toBeGreaterThanOrEqual(10));
+    await until(async () => expect(await night.applied()).toBeGreaterThan(0));
     stack.use(await startRedis({ dir, port, args }));
 
     await night.finished(300, 60_000);

@@ -68,7 +68,8 @@ async function startWorkers(apps: AppGroup, { workers, restaurants, environment 
     names.map(async (name) => {
       const { promise: ready, resolve } = Promise.withResolvers<void>();
       const log = (line: string): void => {
-        if (line.includes('"msg":"worker ready"')) resolve();
+        // It calls itself ready before it holds anything: who comes second waits for the first to hand over.
+        if (line.includes('"msg":"partition consumed"')) resolve();
       };
       return {
         worker: await apps.start({ app: "worker", name, environment: { ...settings, WORKER_NAME: name }, log }),
