@@ -6,7 +6,7 @@
  * backends are terminated. What is drawn at random comes from one seed; how the parties then meet, nobody decides.
  * Afterwards every item is delivered once more until it is settled, and one more run takes up the last sales.
  */
-import { invariant, silentLogger } from "@nightwriter/core";
+import { invariant, silentLogger, toJson } from "@nightwriter/core";
 import { type Database, openDatabase, sqlFault } from "@nightwriter/database";
 import { applyItems, type Item, type ItemOutcome } from "@nightwriter/ledger";
 import { readTerms, type Term } from "@nightwriter/partition";
@@ -55,7 +55,7 @@ async function settle(night: Night, items: readonly Item[]): Promise<void> {
   for (const batch of batches(items, () => night.keys.length)) {
     const outcomes = await apply(night, batch, term);
     const strange = outcomes.find(({ outcome }) => outcome !== "applied" && outcome !== "duplicate");
-    invariant(strange === undefined, `undisturbed: ${strange?.outcome} instead of applied or duplicate`);
+    invariant(strange === undefined, `undisturbed: ${toJson(strange, 0)} instead of applied or duplicate`);
   }
 }
 
@@ -130,12 +130,9 @@ class Sky {
       this.#repeat(calm.terminate, async () => this.#terminate()),
       ...Array.from({ length: recorderCount }, async () => this.#recordAsRecorder()),
     ];
-    try {
-      await Promise.all(Array.from({ length: writerCount }, async (_, index) => this.#write(index, deliveries, spoil)));
-    } finally {
-      this.#progress.end();
-      await Promise.all(disturbing);
-    }
+    const writing = Array.from({ length: writerCount }, async (_, index) => this.#write(index, deliveries, spoil));
+    const written = Promise.all(writing).finally(() => this.#progress.end());
+    await Promise.all([written, ...disturbing]);
   }
 
   async #write(index: number, deliveries: Deliveries, spoil: (database: Database) => Database): Promise<void> {

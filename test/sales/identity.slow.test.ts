@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { writeFileSync } from "node:fs";
 import { appendFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
@@ -338,24 +339,27 @@ describe("importSales, ended early", () => {
   it("leaves nothing behind when its connection is ended, and says that it can be called again", async () => {
     await using folder = await temporaryFolder();
     await using test = await testDatabase();
-    const lines = "01/03/2026 12:00,1.00\n".repeat(100_000);
+    await using database = openDatabase({ url: test.url, applicationName: "broken import", max: 1 });
+    const lines = "01/03/2026 12:00,1.00\n".repeat(400_000);
     const file = await folder.write("x.csv", header + lines);
+    // A connection to end the other from, there before it is needed.
+    await sql`select 1`.execute(test.db);
     let ended: Promise<unknown> = Promise.resolve();
     const broken = importSales(
-      test.database,
+      database,
       optionsOf(file, {
         onProgress: ({ phase, lines: read }) => {
           if (phase !== "recording" || read < 20_000) return;
           ended = sql`
             select pg_terminate_backend(pid) from pg_stat_activity
-            where datname = current_database() and query like 'copy sales.sale%'`.execute(test.db);
+            where datname = current_database() and application_name = 'broken import'`.execute(test.db);
         },
       }),
     );
     await expect(broken).rejects.toMatchObject({ name: "SqlFault", retryable: true });
     await ended;
     expect(await rowCounts(test.database)).toEqual(nothing);
-    expect((await importNew(test.database, optionsOf(file))).lines).toBe(100_000);
+    expect((await importNew(test.database, optionsOf(file))).lines).toBe(400_000);
   });
 
   it("refuses a file that is changed while it is read", async () => {
@@ -363,17 +367,14 @@ describe("importSales, ended early", () => {
     await using test = await testDatabase();
     const lines = "01/03/2026 12:00,1.00\n".repeat(60_000);
     const file = await folder.write("x.csv", header + lines);
-    let changed: Promise<unknown> | undefined;
-    const read = importSales(
-      test.database,
-      optionsOf(file, {
-        onProgress: ({ phase }) => {
-          if (phase === "recording") changed ??= folder.write("x.csv", header + lines.replaceAll("1.00", "9.00"));
-        },
-      }),
-    );
-    await expect(read).rejects.toMatchObject({ code: "file_changed", retryable: true });
-    await changed;
+    const other = header + lines.replaceAll("1.00", "9.00");
+    const options = optionsOf(file, {
+      onProgress: ({ phase }) => {
+        // At once: before the next piece is read.
+        if (phase === "recording") writeFileSync(file, other);
+      },
+    });
+    await expect(importSales(test.database, options)).rejects.toMatchObject({ code: "file_changed", retryable: true });
     expect(await rowCounts(test.database)).toEqual(nothing);
   });
 
