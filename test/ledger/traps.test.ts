@@ -2,6 +2,7 @@
  * The traps that a write like this falls into, each sprung on purpose: a wrong variant, made from the shipped statement,
  * shows the damage; the shipped one does not.
  */
+import type { Database } from "@nightwriter/database";
 import { bothPostgres, recordSales } from "@nightwriter/testkit";
 import { describe, expect, test } from "vitest";
 import {
@@ -149,6 +150,38 @@ describe.each(bothPostgres)("the guarded write on PostgreSQL %s", (server) => {
       { key: "r0001", total_minor: 1_120n },
       { key: "r0002", total_minor: 1_000n },
     ]);
+  });
+
+  test("an item is not parked because duplicates of two others broke its statement twice", async () => {
+    await using night = await openNight(server, 3);
+    const items = await plan(night, { request: "mine" });
+    const { database } = night.test;
+    const text = writeText(night);
+    let broken = 0;
+    const beaten: Database = {
+      ...database,
+      run: async (query) => {
+        const rival = items[broken];
+        if (query.sql !== text || rival === undefined || broken === 2) return database.run(query);
+        broken += 1;
+        return database.session(async (session) => {
+          await session.query("begin");
+          await session.query(
+            `insert into nightwriter.ledger_entry (job_id, run_id, key, business_date, delta_minor, source_count,
+               fencing_token, version_after, total_after, source_snapshot, worker)
+             values ($1, $2, $3, $4, 0, 0, 1, 99, 0, pg_current_snapshot(), 'rival')`,
+            [night.job.id, rival.runId, rival.key, date],
+          );
+          const waiting = database.run(query);
+          await Promise.race([lockWaiters(night), waiting]);
+          await session.query("commit");
+          return waiting;
+        });
+      },
+    };
+    const outcomes = await apply({ ...night, test: { ...night.test, database: beaten } }, items);
+    expect(broken).toBe(2);
+    expect(outcomes.map(({ outcome }) => outcome)).toEqual(["duplicate", "duplicate", "applied"]);
   });
 
   test("without the token check a holder of an old term writes over a key that a newer term has written", async () => {
