@@ -63,7 +63,7 @@ describe.each<[string, Stores, boolean]>([
     const { night, start } = seeded;
     const workers = await Promise.all(["left", "right"].map(start));
     await night.enqueue();
-    await night.finished(restaurants);
+    await night.finished(restaurants, 60_000);
     const job = await registerJob(night.database, restaurantTotals);
     for (const [count, date] of [
       [8, "2026-03-15"],

@@ -26,7 +26,10 @@ describe("a worker whose queue accepts and says nothing", { timeout: 180_000 }, 
     // Time enough to be taken for dead, and for alive again, three times.
     const sharedNs = nowNs();
     await delay(3 * leaseMs);
-    expect(other.consumptions().filter(({ leftNs = 0n }) => leftNs > sharedNs)).toEqual([]);
+    const handedOver = other
+      .consumptions()
+      .filter(({ leftNs = 0n, why }) => why === "handed over" && leftNs > sharedNs);
+    expect(handedOver).toEqual([]);
     victim.queue.resume();
     await fleet.shared([victim, other]);
     await expectNightInOrder(fleet);

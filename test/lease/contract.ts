@@ -39,7 +39,7 @@ export interface LeaseStoreTraits {
 /** A lease's length in tests that do not wait for its end. */
 const longMs = 60_000;
 /** A lease's length where calls are to end within a third of it, and what a loaded machine may add. */
-const answerIn = { ttlMs: 9_000, thirdMs: 3_000, machineMs: 1_000 };
+const answerIn = { ttlMs: 9_000, thirdMs: 3_000, machineMs: 2_000 };
 
 type Open = (options?: { readonly prefix?: string; readonly ttlMs?: number }) => Promise<LeaseStore>;
 type Suite = { readonly server: () => LeaseServer; readonly open: Open; readonly traits: Required<LeaseStoreTraits> };
@@ -66,7 +66,7 @@ export function describeLeaseStore(
     const suite: Suite = {
       server,
       open,
-      traits: { storeTokens: false, shortMs: 3_000, expiresLateMs: 2_000, ...traits },
+      traits: { storeTokens: false, shortMs: 4_500, expiresLateMs: 2_000, ...traits },
     };
     describe("acquire", () => {
       acquiring(suite);

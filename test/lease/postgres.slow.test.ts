@@ -43,6 +43,19 @@ describe("openPostgresLeases", () => {
     expect(String(fault)).not.toContain(url.password);
   });
 
+  it("gives a first connection more time than a renewal, since nothing is held yet", async () => {
+    await using test = await testDatabase();
+    await using proxy = await startTcpProxy({ port: Number(new URL(test.url).port) });
+    proxy.hold();
+    const opening = openPostgresLeases({ ...options, url: proxy.urlFor(test.url), ttlMs: 3_000 });
+    // A renewal, and any call of a store that is open, would have been given up twice by now.
+    const patience = new Promise((resolve) => setTimeout(resolve, 1_200, "waits"));
+    expect(await Promise.race([opening, patience])).toBe("waits");
+    proxy.resume();
+    await using store = await opening;
+    expect(await store.find([])).toEqual(new Map());
+  });
+
   it("refuses what is no URL of a Postgres", async () => {
     for (const url of ["", "here", "redis://127.0.0.1:6379"]) {
       await expect(openPostgresLeases({ ...options, url })).rejects.toMatchObject({ code: "lease_url_invalid" });

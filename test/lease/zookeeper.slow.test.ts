@@ -45,7 +45,7 @@ async function startEnsemble(): Promise<readonly ZookeeperService[]> {
   const ids = [1, 2, 3];
   const ports = await freePorts(2 * ids.length);
   const servers = ids.map((id) => [`server.${id}`, `127.0.0.1:${ports[2 * id - 2]}:${ports[2 * id - 1]}`] as const);
-  const ensemble = { ...settings, initLimit: "50", syncLimit: "10", ...Object.fromEntries(servers) };
+  const ensemble = { ...settings, initLimit: "50", syncLimit: "50", ...Object.fromEntries(servers) };
   return Promise.all(ids.map((id) => startZookeeper({ settings: ensemble, id })));
 }
 
@@ -100,7 +100,7 @@ describe("openZookeeperLeases", () => {
     await using zookeeper = await started();
     await using proxy = await startTcpProxy({ port: zookeeper.port });
     await using store = await openAt(proxy.urlFor(zookeeper.url), 2_000);
-    await using other = await openAt(zookeeper.url, 2_000);
+    await using other = await openAt(zookeeper.url, 60_000);
     const mine = ["x", "y", "z"].map((name) => claimOf(name));
     for (const claim of mine) await store.acquire(claim);
     proxy.hold();
@@ -193,7 +193,7 @@ describe("openZookeeperLeases", () => {
 
   it("ends a lease that was made although nobody learned of it, while its session goes on", async () => {
     await using zookeeper = await started();
-    await using store = await openAt(zookeeper.url, 5_000);
+    await using store = await openAt(zookeeper.url, 8_000);
     await using other = await openAt(zookeeper.url, 60_000);
     const [kept, unknown] = [claimOf("kept"), claimOf("unknown")];
     await store.acquire(kept);

@@ -30,6 +30,7 @@ describe("a scheduler with a bug in a duty", () => {
     await using night = await dueNight({ store: "redis", restaurants: 1 });
     const scheduler = await night.start(build.environment);
     expect(await scheduler.exited).toMatchObject({ code: 1 });
-    expect(JSON.stringify(scheduler.log.at(-1))).toContain("planted");
+    const fatal = scheduler.log.find(({ level }) => level === "fatal");
+    expect(JSON.stringify(fatal)).toContain("planted");
   });
 });

@@ -3,6 +3,7 @@ import { lockPlanning } from "@nightwriter/run";
 import { startRedis } from "@nightwriter/services";
 import { advisoryWaiter, heldBack, type QueueStore, testQueue } from "@nightwriter/testkit";
 import { Redis } from "ioredis";
+import { sql } from "kysely";
 import { describe, expect, it } from "vitest";
 import { dueNight, endInOrder, enqueued } from "./fixture.ts";
 
@@ -42,7 +43,12 @@ async function stallingPostgres(): Promise<StallingQueue> {
         for name in select format('%I.%I', schemaname, tablename) from pg_tables where schemaname = 'test_queue' loop
           execute 'lock table ' || name || ' in exclusive mode';
         end loop; end $$`),
-    letGo: () => lock.commit(),
+    letGo: async () => {
+      // What the killed one had sent waits as well: its server process does not see that nobody is there any more.
+      await sql`select pg_terminate_backend(pid, 10000) from pg_stat_activity
+        where datname = current_database() and application_name like 'scheduler %'`.execute(database.db);
+      await lock.commit();
+    },
     [Symbol.asyncDispose]: () => all.disposeAsync(),
   };
 }

@@ -87,6 +87,6 @@ describe("a scheduler", () => {
     // Two of the pool, one of the planner, one that asks whether the database answers.
     expect(there).toBeLessThanOrEqual(4);
     await endInOrder(scheduler);
-    expect(await connections()).toBe(0);
+    await expect.poll(connections).toBe(0);
   });
 });

@@ -28,7 +28,7 @@ describe("startSentinels", () => {
 
 describe("startRedisCluster", () => {
   test("is whole, with every slot on a primary and a replica for each of them", async () => {
-    await using cluster = await startRedisCluster({ replicas: 1 });
+    await using cluster = await startRedisCluster({ replicas: 1, nodeTimeoutMs: 60_000 });
     expect([cluster.primaries.length, cluster.replicas.length]).toEqual([3, 3]);
     for (const [index, replica] of cluster.replicas.entries()) {
       expect(await replica.ask("info", "replication")).toContain(`master_port:${cluster.primaries[index]?.port}`);

@@ -17,6 +17,12 @@ export interface PostgresLeasesOptions {
 }
 
 /**
+ * Nothing is held yet, so whoever opens a store may wait for longer than a renewal: a busy machine may need that for a first
+ * connection. Counted in tries, so that a server that refuses is told at once.
+ */
+const openWithinMs = 5_000;
+
+/**
  * Opens a store that keeps two connections at most, and sees that its table is there. Throws LeaseFault, and leaves no
  * connection behind when it does.
  */
@@ -38,12 +44,15 @@ export async function openPostgresLeases(options: PostgresLeasesOptions): Promis
     close: () => database.close(),
     [Symbol.asyncDispose]: () => database.close(),
   };
-  try {
-    await store.find([]);
-    return store;
-  } catch (error) {
-    await store.close();
-    throw error;
+  for (let tries = Math.ceil(openWithinMs / Math.floor(ttlMs / 6)); ; tries--) {
+    try {
+      await store.find([]);
+      return store;
+    } catch (error) {
+      if (tries > 1 && error instanceof LeaseFault && error.retryable) continue;
+      await store.close();
+      throw error;
+    }
   }
 }
 

@@ -123,6 +123,11 @@ async function releaseLockFile(folder: string): Promise<void> {
     if (content === undefined) return;
     const [pidLine = "", ...rest] = content.split("\n");
     const pid = Number(pidLine);
+    if (pid <= 0 && performance.now() < deadline) {
+      // A server that has made the file a moment ago, and not yet written itself into it.
+      await setTimeout(POLL_MS);
+      continue;
+    }
     if (!isAlive(pid)) return;
     if (!(await worksIn(pid, folder))) {
       await writeFile(file, [String(process.pid), ...rest].join("\n"));

@@ -10,6 +10,7 @@ import { setTimeout } from "node:timers/promises";
 import { findRedis, hintFor } from "./ensure-server.ts";
 import { ServicesFault } from "./fault.ts";
 import type { GuardedProcess } from "./guarded-process.ts";
+import { askRedis } from "./redis-question.ts";
 import { openFolder } from "./server-folder.ts";
 import { HOST, launchServer } from "./server-launch.ts";
 import { SERVER_ENVIRONMENT, serverUser } from "./server-user.ts";
@@ -128,6 +129,10 @@ async function startSentinel(settings: SentinelSettings): Promise<Sentinel> {
       }),
       isReady: ({ tail }) => tail().some((line) => line.includes("+monitor")),
     });
+    // By default one that was held up for 2 s mistrusts its clock and does nothing for 30 s. Redis before 7 cannot be told.
+    await askRedis({ port, password: settings.password }, ["sentinel", "debug", "tilt-trigger", "600000"]).catch(
+      () => undefined,
+    );
     const stop = async (): Promise<void> => {
       await server.end(["SIGTERM", "SIGKILL"]);
       await folder.release();

@@ -30,7 +30,7 @@ export async function openFolder({ wanted, server, user }: FolderOptions): Promi
   const temporary = wanted === undefined;
   const folder = wanted ?? (await mkdtemp(join(tmpdir(), `nightwriter-${server}-`)));
   const release = async (): Promise<void> => {
-    if (temporary) await rm(folder, { recursive: true, force: true });
+    if (temporary) await rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
   };
   try {
     await mkdir(folder, { recursive: true });

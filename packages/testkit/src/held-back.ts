@@ -1,5 +1,6 @@
 /** A transaction that stays open until the test says so. */
 
+import { setTimeout } from "node:timers/promises";
 import type { Database, Schema } from "@nightwriter/database";
 import { type Kysely, sql } from "kysely";
 
@@ -14,6 +15,9 @@ export interface HeldBack extends AsyncDisposable {
   commit(): Promise<void>;
   rollback(): Promise<void>;
 }
+
+/** A look takes a core from whom it waits for. */
+const LOOK_EVERY_MS = 20;
 
 let sources = 0;
 
@@ -48,6 +52,7 @@ export async function heldBack(database: Database): Promise<HeldBack> {
             database.db,
           );
           if ((rows[0]?.waiting ?? 0) > 0) return;
+          await setTimeout(LOOK_EVERY_MS);
         }
       },
       commit: () => end("commit"),
@@ -67,5 +72,6 @@ export async function advisoryWaiter(db: Kysely<Schema>): Promise<void> {
       select from pg_locks where locktype = 'advisory' and not granted
         and database = (select oid from pg_database where datname = current_database())`.execute(db);
     if (rows.length > 0) return;
+    await setTimeout(LOOK_EVERY_MS);
   }
 }

@@ -4,14 +4,14 @@
  */
 import { readSync } from "node:fs";
 import { silentLogger, systemClock } from "@nightwriter/core";
-import { createLeaseKeeper } from "@nightwriter/lease";
+import { createLeaseKeeper, type Lease } from "@nightwriter/lease";
 import { openRedlock } from "@nightwriter/lease-redis";
 
 const [url = ""] = process.argv.slice(2);
 await using store = await openRedlock({
   url,
   prefix: "test",
-  ttlMs: 2_000,
+  ttlMs: 4_000,
   applicationName: "paused-holder",
   logger: silentLogger,
 });
@@ -23,8 +23,9 @@ await using keeper = createLeaseKeeper({
   random: Math.random,
   logger: silentLogger,
 });
-const lease = await keeper.acquire("x");
-if (lease !== undefined && lease.leftMs() > 0) {
+let lease: Lease | undefined;
+while (lease === undefined) lease = await keeper.acquire("x").catch(() => undefined);
+if (lease.leftMs() > 0) {
   process.stdout.write("holds the lease, and looks: it is mine\n");
   readSync(0, Buffer.alloc(6));
   process.stdout.write("acts\n");

@@ -58,8 +58,9 @@ export function hold(options: HoldingOptions, own: OwnPartition): Holding {
     consuming = false;
     const stopping = consumer.stop(options.drainMs === undefined ? {} : { deadlineMs: options.drainMs });
     await Promise.race([stopping, aborts(warrant.ended)]);
+    const atNs = process.hrtime.bigint();
     const givingUp = warrant.giveUp();
-    logger.info({ fencingToken, atNs: process.hrtime.bigint(), why: endingOf(warrant) }, "partition left");
+    logger.info({ fencingToken, atNs, why: endingOf(warrant) }, "partition left");
     await Promise.all([givingUp, stopping]);
   }
 
