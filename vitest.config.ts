@@ -3,6 +3,8 @@ import { ClosingLineReporter } from "./test/closing-line-reporter.ts";
 
 /** What takes long: mostly real processes, killed and frozen by real signals. */
 const slow = ["test/**/*.slow.test.ts"];
+/** They hold the product to seconds that it promises for two cores: no other file runs beside them. */
+const alone = ["test/fleet/{faults,hand-over}*.slow.test.ts"];
 const needsNoService = ["{apps,packages}/*/src/**/*.test.ts", "test/{architecture,launcher}/**/*.test.ts"];
 
 const withServers = {
@@ -31,7 +33,14 @@ const config: ViteUserConfig = defineConfig({
           exclude: [...needsNoService, ...slow, "**/node_modules/**"],
         },
       },
-      { extends: true, test: { ...withServers, name: "slow", include: slow } },
+      {
+        extends: true,
+        test: { ...withServers, name: "slow", include: slow, exclude: [...alone, "**/node_modules/**"] },
+      },
+      {
+        extends: true,
+        test: { ...withServers, name: "alone", include: alone, maxWorkers: 1, sequence: { groupOrder: 1 } },
+      },
     ],
   },
 });

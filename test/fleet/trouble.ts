@@ -22,7 +22,7 @@ import {
 } from "./fleet.ts";
 import { troubleMessage } from "./planted.ts";
 
-/** How long a dead worker's queue jobs stay its own: the queue's lock and its check, see packages/queue. */
+/** How long a dead worker's queue jobs stay its own, as packages/queue promises. */
 const queueMs = 10_000 + 5_000;
 
 export interface Trio extends AsyncDisposable {

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { hands, itemsOf, job, openQueues } from "./fixture.ts";
 
 const items = itemsOf(16);
-/** lockDuration + stalledInterval, as the package's README has them. */
+/** lockDuration + stalledInterval, and what a busy machine adds, as the package's README promises. */
 const promisedMs = 15_000;
 /** For a machine that does much else. */
 const slackMs = 10_000;

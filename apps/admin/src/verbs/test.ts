@@ -31,7 +31,7 @@ export type TestOptions = {
 export async function runTests({ quick, json }: TestOptions): Promise<number> {
   for (const server of [...ALWAYS_NEEDED, ...(quick ? [] : ELSE_NEEDED)]) await ensureServer(server);
 
-  const projects = quick ? ["--project=!slow"] : [];
+  const projects = quick ? ["--project=!slow", "--project=!alone"] : [];
   const { exitCode, stdout } = await execa("vitest", ["run", ...projects], {
     cwd: ROOT,
     localDir: ROOT,
