@@ -30,7 +30,7 @@ export interface LeaseServer extends AsyncDisposable {
 export interface LeaseStoreTraits {
   /** Whether it has a number that grows with each holding. Default: false. */
   readonly storeTokens?: boolean;
-  /** The shortest lease that it is good for: what is waited for in tests of expiry. Default: 3,000. */
+  /** The shortest lease that it is good for: what is waited for in tests of expiry. Default: 4,500. */
   readonly shortMs?: number;
   /** How much later than its length a lease may run out at the latest, when nobody renewed it. Default: 2,000. */
   readonly expiresLateMs?: number;

@@ -2,7 +2,8 @@
  * The traps that a write like this falls into, each sprung on purpose: a wrong variant, made from the shipped statement,
  * shows the damage; the shipped one does not.
  */
-import type { Database } from "@nightwriter/database";
+import type { Database, Session } from "@nightwriter/database";
+import type { Item } from "@nightwriter/ledger";
 import { bothPostgres, recordSales } from "@nightwriter/testkit";
 import { describe, expect, test } from "vitest";
 import {
@@ -28,6 +29,16 @@ const entryFirst = [
   `select 1, run_id, key, business_date, delta_minor, source_count, 1, locked_version + row_number() over (order by run_id),
      0, pg_current_snapshot(), 1, 'test', 1 from "delta" on conflict do nothing returning`,
 ] as const;
+
+/** An entry for the item that no write has made: a duplicate in the making, until it is committed. */
+async function enterRival({ job }: Night, rival: Session, item: Item | undefined): Promise<void> {
+  await rival.query(
+    `insert into nightwriter.ledger_entry (job_id, run_id, key, business_date, delta_minor, source_count, fencing_token,
+       version_after, total_after, source_snapshot, worker)
+     values ($1, $2, $3, $4, 0, 0, 1, 99, 0, pg_current_snapshot(), 'rival')`,
+    [job.id, item?.runId, item?.key, date],
+  );
+}
 
 /** A rival run writes the key and commits while `text` waits for its row; returns what `text` then wrote. */
 async function overtaken(night: Night, text: string): Promise<{ rows: number; retried: string }> {
@@ -132,12 +143,7 @@ describe.each(bothPostgres)("the guarded write on PostgreSQL %s", (server) => {
     const { database, db } = night.test;
     const outcomes = await database.session(async (rival) => {
       await rival.query("begin");
-      await rival.query(
-        `insert into nightwriter.ledger_entry (job_id, run_id, key, business_date, delta_minor, source_count, fencing_token,
-           version_after, total_after, source_snapshot, worker)
-         values ($1, $2, 'r0002', $3, 0, 0, 1, 99, 0, pg_current_snapshot(), 'rival')`,
-        [night.job.id, items[1]?.runId, date],
-      );
+      await enterRival(night, rival, items[1]);
       const waiting = apply(night, items);
       await lockWaiters(night);
       await rival.query("commit");
@@ -166,12 +172,7 @@ describe.each(bothPostgres)("the guarded write on PostgreSQL %s", (server) => {
         broken += 1;
         return database.session(async (session) => {
           await session.query("begin");
-          await session.query(
-            `insert into nightwriter.ledger_entry (job_id, run_id, key, business_date, delta_minor, source_count,
-               fencing_token, version_after, total_after, source_snapshot, worker)
-             values ($1, $2, $3, $4, 0, 0, 1, 99, 0, pg_current_snapshot(), 'rival')`,
-            [night.job.id, rival.runId, rival.key, date],
-          );
+          await enterRival(night, session, rival);
           const waiting = database.run(query);
           await Promise.race([lockWaiters(night), waiting]);
           await session.query("commit");

@@ -12,10 +12,12 @@ const WATCHED = new Set(["PROCESSWRAP", "TCPSERVERWRAP", "TCPWRAP", "Timeout", "
 const RUNNER = /\/node_modules\/(?:@vitest|vitest|vite)\//;
 const OURSELVES = /\/testkit\/src\/handles\.ts/;
 const POLL_MS = 20;
+/** Longer than a busy machine stands still, during which nothing that was closed can end. */
+const GRACE_MS = 10_000;
 
 export interface HandleWatch {
-  /** A line for each handle that was made since the watch began and is still there, once `graceMs` (2 s) have passed. */
-  readonly leaked: (graceMs?: number) => Promise<readonly string[]>;
+  /** A line for each handle that was made since the watch began and is still there, once 10 s have passed. */
+  readonly leaked: () => Promise<readonly string[]>;
   readonly end: () => void;
 }
 
@@ -38,16 +40,11 @@ export function watchHandles(): HandleWatch {
   }).enable();
   const present = (): readonly string[] => [...handles.values()].filter(isLeak).map(describeHandle);
   return {
-    leaked: async (graceMs = 2_000) => {
+    leaked: async () => {
       counting = false;
       // What was just closed is gone only after some turns of the event loop.
-      // A machine that stood still for as long has not had these turns: so many looks at least, however late it is.
-      const deadline = performance.now() + graceMs;
-      let looks = graceMs / POLL_MS / 2;
-      while (present().length > 0 && (performance.now() < deadline || looks > 0)) {
-        await setTimeout(POLL_MS);
-        looks -= 1;
-      }
+      const deadline = performance.now() + GRACE_MS;
+      while (present().length > 0 && performance.now() < deadline) await setTimeout(POLL_MS);
       return present();
     },
     end: () => hook.disable(),

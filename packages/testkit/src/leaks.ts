@@ -11,7 +11,7 @@ import { releaseForgotten } from "./resources.ts";
 const watch = watchHandles();
 
 afterAll(async () => {
-  const leaks = [...(await releaseForgotten()), ...(await watch.leaked(10_000))];
+  const leaks = [...(await releaseForgotten()), ...(await watch.leaked())];
   watch.end();
   if (leaks.length > 0) throw new Error(`leaked by this test file:\n${leaks.join("\n")}`);
 }, 60_000);
