@@ -65,6 +65,33 @@ ALTER TABLE nightwriter.attempt ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY
     CACHE 1
 );
 
+CREATE TABLE nightwriter.audit_log (
+    id bigint NOT NULL,
+    job_id integer,
+    verb text NOT NULL,
+    actor text NOT NULL,
+    host text NOT NULL,
+    database_role text DEFAULT SESSION_USER NOT NULL,
+    reason text,
+    arguments jsonb DEFAULT '{}'::jsonb NOT NULL,
+    before jsonb,
+    after jsonb,
+    recorded_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    xid xid8 DEFAULT pg_current_xact_id() NOT NULL,
+    epoch integer DEFAULT nightwriter.current_epoch() NOT NULL
+);
+
+COMMENT ON COLUMN nightwriter.audit_log.job_id IS 'null: the change is about no job of its own';
+
+ALTER TABLE nightwriter.audit_log ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME nightwriter.audit_log_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
 CREATE TABLE nightwriter.epoch (
     epoch integer NOT NULL,
     system_identifier bigint NOT NULL,
@@ -280,6 +307,9 @@ WITH (autovacuum_vacuum_insert_scale_factor='0', autovacuum_vacuum_insert_thresh
 ALTER TABLE ONLY nightwriter.attempt
     ADD CONSTRAINT attempt_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY nightwriter.audit_log
+    ADD CONSTRAINT audit_log_pkey PRIMARY KEY (id);
+
 ALTER TABLE ONLY nightwriter.epoch
     ADD CONSTRAINT epoch_pkey PRIMARY KEY (epoch);
 
@@ -336,6 +366,8 @@ ALTER TABLE ONLY sales.sale
 
 CREATE INDEX attempt_item ON nightwriter.attempt USING btree (run_id, business_date, key);
 
+CREATE INDEX audit_log_job ON nightwriter.audit_log USING btree (job_id, id);
+
 CREATE INDEX run_item_withdrawn ON nightwriter.run_item USING btree (key, business_date) WHERE (status <> 'due'::text);
 
 CREATE UNIQUE INDEX run_nightly ON nightwriter.run USING btree (job_id, business_date) WHERE (kind = 'nightly'::text);
@@ -349,6 +381,8 @@ CREATE INDEX opening_total_recorded ON sales.opening_total USING btree (epoch, x
 CREATE INDEX sale_recorded ON sales.sale USING btree (epoch, xid);
 
 CREATE TRIGGER attempt_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON nightwriter.attempt FOR EACH STATEMENT EXECUTE FUNCTION nightwriter.refuse_change();
+
+CREATE TRIGGER audit_log_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON nightwriter.audit_log FOR EACH STATEMENT EXECUTE FUNCTION nightwriter.refuse_change();
 
 CREATE TRIGGER ledger_entry_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON nightwriter.ledger_entry FOR EACH STATEMENT EXECUTE FUNCTION nightwriter.refuse_change();
 

@@ -14,6 +14,7 @@ const tables = {
     values (1, 1, 'r0001', '2026-03-01', 120, 1, 1, 1, 120, pg_current_snapshot(), 'test')`,
   "nightwriter.attempt": `insert into nightwriter.attempt (run_id, business_date, key, outcome, reason, worker)
     values (1, '2026-03-01', 'r0001', 'conflict', 'test', 'test')`,
+  "nightwriter.audit_log": `insert into nightwriter.audit_log (verb, actor, host) values ('test', 'test', 'test')`,
 };
 
 function changesOf(table: string): string[] {
@@ -34,6 +35,7 @@ const columns: Readonly<Record<string, string>> = {
   "sales.opening_total": "amount_minor",
   "nightwriter.ledger_entry": "delta_minor",
   "nightwriter.attempt": "reason",
+  "nightwriter.audit_log": "actor",
 };
 
 describe.each(bothPostgres)("an append-only table on PostgreSQL %s", (server) => {

@@ -5,6 +5,7 @@ import * as sales from "../migrations/0002-sales.ts";
 import * as fleet from "../migrations/0003-fleet.ts";
 import * as byDate from "../migrations/0004-by-date.ts";
 import * as queryVersion from "../migrations/0005-query-version.ts";
+import * as hardening from "../migrations/0006-hardening.ts";
 
 export type Migrations = Readonly<Record<string, Migration>>;
 
@@ -15,4 +16,5 @@ export const migrations: Migrations = {
   "0003-fleet": fleet,
   "0004-by-date": byDate,
   "0005-query-version": queryVersion,
+  "0006-hardening": hardening,
 };

@@ -127,6 +127,26 @@ export interface AttemptTable {
   attempted_at: Stamped<Date>;
 }
 
+/** A document in a jsonb column: an object out, its text in. */
+type Json = ColumnType<unknown, string | null | undefined, never>;
+
+export interface AuditLogTable {
+  id: ColumnType<bigint, never, never>;
+  /** Null: the change is about no job of its own. */
+  job_id: number | null;
+  verb: string;
+  actor: string;
+  host: string;
+  database_role: Stamped<string>;
+  reason: string | null;
+  arguments: Json;
+  before: Json;
+  after: Json;
+  recorded_at: Stamped<Date>;
+  xid: Stamped<string>;
+  epoch: Stamped<number>;
+}
+
 export interface RestaurantTable {
   id: string;
   name: string;
@@ -182,6 +202,7 @@ export interface Schema {
   "nightwriter.key_total": KeyTotalTable;
   "nightwriter.ledger_entry": LedgerEntryTable;
   "nightwriter.attempt": AttemptTable;
+  "nightwriter.audit_log": AuditLogTable;
   "sales.restaurant": RestaurantTable;
   "sales.import_file": ImportFileTable;
   "sales.sale": SaleTable;

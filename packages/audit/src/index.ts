@@ -1,0 +1,1 @@
+export { type Actor, type AuditRecord, recordAudit } from "./record-audit.ts";
