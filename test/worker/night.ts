@@ -8,6 +8,7 @@ import { type DueItem, dueItems, ensureNightlyRun } from "@nightwriter/run";
 import {
   type App,
   makeRestaurants,
+  type OlderBuild,
   type QueueStore,
   recordSales,
   type SaleRow,
@@ -51,8 +52,11 @@ export interface Night extends AsyncDisposable {
   readonly keys: readonly string[];
   /** Puts these items, by default all that are due, into the queue: `generations` jobs for each. */
   enqueue(options?: EnqueueOptions): Promise<void>;
-  /** Starts a worker, without leases unless the environment says where they are, and waits until it is ready. */
-  startWorker(name: string, environment?: Readonly<Record<string, string>>): Promise<App>;
+  /**
+   * Starts a worker, without leases unless the environment says where they are, and waits until it is ready. Of the
+   * checkout, unless an older build is given.
+   */
+  startWorker(name: string, environment?: Readonly<Record<string, string>>, build?: OlderBuild): Promise<App>;
   /** How many items have their entry. */
   applied(): Promise<number>;
   /** Waits until so many items have their entry, and nothing is left in the queue to be delivered. */
@@ -107,14 +111,9 @@ export async function planNight({
       const wanted = new Set(chosen);
       await enqueue(partitions, { items: items.filter(({ key }) => wanted.has(key)), generations });
     },
-    startWorker: async (name, more = {}) => {
-      const app = await spawnApp("apps/worker/src/main.ts", {
-        ...environment,
-        WORKER_NAME: name,
-        LOG_LEVEL: "debug",
-        LOG_FORMAT: "json",
-        ...more,
-      });
+    startWorker: async (name, more = {}, build) => {
+      const named = { WORKER_NAME: name, LOG_LEVEL: "debug", LOG_FORMAT: "json" };
+      const app = await spawnApp("apps/worker/src/main.ts", { ...environment, ...named, ...more }, { build });
       resources.use(app);
       await app.waitForLog(({ msg }) => msg === "worker ready", startMs);
       return app;

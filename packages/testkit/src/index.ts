@@ -1,6 +1,7 @@
 export { type Barrier, barrier, type NamedPoints, namedPoints } from "./barrier.ts";
 export { advisoryWaiter, type HeldBack, heldBack } from "./held-back.ts";
 export { type MutatedBuild, type Mutation, mutatedBuild } from "./mutated-build.ts";
+export { type OlderBuild, olderBuild } from "./older-build.ts";
 export { makeRestaurants, recordSales, type SaleRow } from "./restaurants.ts";
 export { type Randomness, seededRandom } from "./seed.ts";
 export type { PostgresVersion } from "./servers.ts";

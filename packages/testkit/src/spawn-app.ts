@@ -3,6 +3,7 @@
 import { resolve } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { type GuardedProcess, type ProcessExit, startGuarded } from "@nightwriter/services";
+import type { OlderBuild } from "./older-build.ts";
 import { registerResource } from "./resources.ts";
 
 const ROOT = resolve(import.meta.dirname, "../../..");
@@ -22,26 +23,28 @@ export interface App extends AsyncDisposable {
   readonly signal: (signal: NodeJS.Signals) => void;
 }
 
-/** What the command line has after the entry file. */
 export interface SpawnAppOptions {
+  /** What the command line has after the entry file. */
   readonly args?: readonly string[];
+  /** Whose entry it is. Default: the checkout's. */
+  readonly build?: OlderBuild | undefined;
 }
 
 /**
- * Starts `node ENTRY` from the root of the checkout, such as `apps/worker/src/main.ts`, with these variables added to the
+ * Starts `node ENTRY` from the root of the checkout or of an older build, such as `apps/worker/src/main.ts`, with these variables added to the
  * environment. It cannot outlive the test's process; one that runs on at the end of its test file fails that.
  */
 export async function spawnApp(
   entry: string,
   environment: Readonly<Record<string, string>>,
-  { args = [] }: SpawnAppOptions = {},
+  { args = [], build }: SpawnAppOptions = {},
 ): Promise<App> {
   const log: LogLine[] = [];
   const waiting = new Set<() => void>();
   const process_: GuardedProcess = await startGuarded({
     file: process.execPath,
     args: [entry, ...args],
-    folder: ROOT,
+    folder: build?.root ?? ROOT,
     environment: { NODE_ENV: "production", ...environment },
     log: (line) => {
       log.push(parseLine(line));
