@@ -7,6 +7,7 @@ import { applyItems } from "@nightwriter/ledger";
 import { readTerms } from "@nightwriter/partition";
 import { restaurantTotals } from "@nightwriter/restaurant-totals";
 import { type DueItem, dueItems, type EnsuredRun, ensureNightlyRun } from "@nightwriter/run";
+import { endsAt } from "@nightwriter/schedule";
 import { makeRestaurants, type PostgresVersion, type TestDatabase, testDatabase } from "@nightwriter/testkit";
 import { type Kysely, sql } from "kysely";
 
@@ -43,11 +44,16 @@ export async function testJob({ server, restaurants = 2, definition, max = 8 }: 
     db,
     job,
     keys,
-    plan: (date) => ensureNightlyRun(database, job, Temporal.PlainDate.from(date)),
+    plan: (date) => planNight(database, job, Temporal.PlainDate.from(date)),
     applyDue: (chosen) => applyDue(database, job, chosen),
     itemsOf: (runId) => itemsOf(db, runId),
     [Symbol.asyncDispose]: () => test[Symbol.asyncDispose](),
   };
+}
+
+/** Whatever year it is where the test runs, the date is over. */
+async function planNight(database: Database, job: Job, businessDate: Temporal.PlainDate): Promise<EnsuredRun> {
+  return ensureNightlyRun(database, job, { businessDate, now: endsAt(job, businessDate) });
 }
 
 /** Everything that is due, in order of run, business date and key. */

@@ -1,11 +1,7 @@
-import type { Clock } from "@nightwriter/core";
 import { missingNights } from "@nightwriter/schedule";
 import { sql } from "kysely";
 import { describe, expect, it } from "vitest";
 import { type TestJob, testJob } from "../run/test-job.ts";
-
-/** Nights are due at 03:30 UTC. */
-const clockAt = (text: string): Clock => ({ now: () => Temporal.Instant.from(text), monotonicMs: () => 0 });
 
 async function registeredAt(instant: string): Promise<TestJob> {
   const night = await testJob({ restaurants: 1 });
@@ -13,8 +9,9 @@ async function registeredAt(instant: string): Promise<TestJob> {
   return night;
 }
 
-async function missing({ database, job }: TestJob, now: string, days = 3): Promise<string[]> {
-  return (await missingNights(database, job, { clock: clockAt(now), days })).map(String);
+/** Nights are due at 03:30 UTC. */
+async function missing({ database, job }: TestJob, now: string, days: number | undefined = 3): Promise<string[]> {
+  return (await missingNights(database, job, { now: Temporal.Instant.from(now), days })).map(String);
 }
 
 describe("missingNights", () => {

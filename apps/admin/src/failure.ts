@@ -10,6 +10,7 @@ import { UsageFault } from "./usage-fault.ts";
 /** Faults of the rooms below by which they say that what they were asked for cannot be: the words were wrong, not the world. */
 const usageCodes: ReadonlySet<string> = new Set<RunFaultCode | ImportFaultCode>([
   "business_date_closed",
+  "business_date_not_over",
   "key_unknown",
   "night_missing",
   "request_differs",

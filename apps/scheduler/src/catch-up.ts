@@ -1,4 +1,4 @@
-import { missingNights } from "@nightwriter/schedule";
+import { databaseNow, missingNights } from "@nightwriter/schedule";
 import type { Duty } from "./duty.ts";
 import { runNight } from "./run-night.ts";
 
@@ -8,8 +8,9 @@ import { runNight } from "./run-night.ts";
  * first error is thrown at the end.
  */
 export async function catchUp(duty: Duty): Promise<void> {
-  const { planner, job, clock, catchUpDays } = duty;
-  const nights = await missingNights(planner, job, { clock, days: catchUpDays });
+  const { planner, job, catchUpDays } = duty;
+  const now = await databaseNow(planner);
+  const nights = await missingNights(planner, job, { now, days: catchUpDays });
   const errors: unknown[] = [];
   for (const businessDate of nights) {
     duty.logger.info({ businessDate: businessDate.toString() }, "night is missing");

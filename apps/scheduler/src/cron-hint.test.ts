@@ -1,4 +1,4 @@
-import { silentLogger, systemClock } from "@nightwriter/core";
+import { silentLogger } from "@nightwriter/core";
 import { openDatabase } from "@nightwriter/database";
 import type { JobDefinition } from "@nightwriter/job";
 import { restaurantTotals } from "@nightwriter/restaurant-totals";
@@ -15,22 +15,23 @@ function dutyOf(schedule: Pick<JobDefinition, "cron" | "timeZone">): Duty {
     database,
     planner: database,
     queues: { partition: () => expect.unreachable("a hint enqueues nothing") },
-    clock: systemClock,
     catchUpDays: 1,
     logger: silentLogger,
   };
 }
 
 describe("startCronHint", () => {
-  it("hands on the business date whose night the tick is for, in the job's zone", async () => {
-    const ticked = Promise.withResolvers<Temporal.PlainDate>();
-    const hint = startCronHint(dutyOf({ cron: "* * * * * *", timeZone: "Pacific/Kiritimati" }), async (date) =>
-      ticked.resolve(date),
+  it("hands on the instant that the tick is for, in the job's zone", async () => {
+    const ticked = Promise.withResolvers<Temporal.Instant>();
+    const now = Temporal.Now.zonedDateTimeISO("Pacific/Kiritimati");
+    const cron = `* * ${now.hour},${now.add({ hours: 1 }).hour} * * *`;
+    const hint = startCronHint(dutyOf({ cron, timeZone: "Pacific/Kiritimati" }), async (tickedAt) =>
+      ticked.resolve(tickedAt),
     );
-    const businessDate = await ticked.promise;
+    const tickedAt = await ticked.promise;
     await hint.stop();
-    const today = Temporal.Now.plainDateISO("Pacific/Kiritimati");
-    expect(businessDate.until(today).days).toBe(1);
+    expect(tickedAt.epochMilliseconds % 1_000).toBe(0);
+    expect(tickedAt.since(now.toInstant()).total("seconds")).toBeLessThan(60);
   });
 
   it("waits on a stop for the night that it is at work at, and ticks no more", async () => {

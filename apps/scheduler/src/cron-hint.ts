@@ -2,7 +2,6 @@
  * The tick: a hint that a night is due, and nothing more. node-cron leaves a tick out on the night when clocks go forward over it,
  * and never runs one that it missed; whatever it does, the catch-up has the last word.
  */
-import { businessDateOf } from "@nightwriter/schedule";
 import { schedule } from "node-cron";
 import type { Duty } from "./duty.ts";
 
@@ -11,19 +10,18 @@ export interface CronHint {
   stop(): Promise<void>;
 }
 
-/** Calls `run` with the business date whose night is due, at each tick of the job's cron in its zone. `run` must not reject. */
-export function startCronHint(
-  { job, logger }: Duty,
-  run: (businessDate: Temporal.PlainDate) => Promise<void>,
-): CronHint {
+/**
+ * Calls `run` at each tick of the job's cron in its zone, with the instant that the tick is for by this process's clock: what is due
+ * by then is for the database's to say. `run` must not reject.
+ */
+export function startCronHint({ job, logger }: Duty, run: (tickedAt: Temporal.Instant) => Promise<void>): CronHint {
   const { cron, timeZone } = job.definition;
   let underWay: Promise<void> = Promise.resolve();
   const task = schedule(
     cron,
     async ({ date }) => {
       // The tick's own date: the handler may be called a little before or after it.
-      const businessDate = businessDateOf(job, date.toTemporalInstant());
-      if (businessDate !== undefined) await (underWay = run(businessDate));
+      await (underWay = run(date.toTemporalInstant()));
     },
     {
       timezone: timeZone,

@@ -5,9 +5,9 @@ import { SqlFault } from "@nightwriter/database";
 import { catchUp } from "./catch-up.ts";
 import { startCronHint } from "./cron-hint.ts";
 import type { Duty } from "./duty.ts";
+import { hintedNight } from "./hinted-night.ts";
 import { startLoop } from "./loop.ts";
 import { mendQueue } from "./mend-queue.ts";
-import { runNight } from "./run-night.ts";
 
 export interface Duties {
   /** Begins none any more; waits for the one under way. */
@@ -41,7 +41,7 @@ export function startDuties({ config, duty, mayBegin, crash }: DutiesOptions): D
   const loop = (name: string, everyMs: number, work: () => Promise<void>) =>
     startLoop({ everyMs, random: Math.random, work: () => attempt(name, work) });
   const started = [
-    startCronHint(duty, (businessDate) => attempt("cron hint", () => runNight(duty, businessDate))),
+    startCronHint(duty, (tickedAt) => attempt("cron hint", () => hintedNight(duty, tickedAt))),
     loop("catch-up", config.catchUpIntervalMs, () => catchUp(duty)),
     loop("mend queue", config.reconcileIntervalMs, () => mendQueue(duty)),
   ];

@@ -1,5 +1,5 @@
 /** What every duty of a scheduler works with, for one job. */
-import type { Clock, Logger } from "@nightwriter/core";
+import type { Logger } from "@nightwriter/core";
 import type { Database } from "@nightwriter/database";
 import type { Job } from "@nightwriter/job";
 import type { ItemQueues } from "@nightwriter/run";
@@ -10,7 +10,6 @@ export interface Duty {
   /** One more connection, whose statements may take as long as a plan over a long history does. */
   readonly planner: Database;
   readonly queues: ItemQueues;
-  readonly clock: Clock;
   /** How many days the catch-up looks back. */
   readonly catchUpDays: number;
   readonly logger: Logger;

@@ -61,7 +61,6 @@ export async function startScheduler(options: SchedulerOptions): Promise<Schedul
         database,
         planner,
         queues: { partition: (partition: number) => queues.partition(name, partition) },
-        clock: systemClock,
         catchUpDays: config.catchUpDays,
         logger: logger.child({ job: name }),
       };

@@ -1,10 +1,10 @@
 import { type Database, SqlFault } from "@nightwriter/database";
 import type { Job } from "@nightwriter/job";
+import { assertOpen, assertOver, isClosed } from "./assert-plannable.ts";
 import { keysOnDate, touchedBefore } from "./candidate-pairs.ts";
 import { planItems } from "./plan-items.ts";
 import { type Planning, planning } from "./planning.ts";
 import { type Run, runOf } from "./run.ts";
-import { RunFault } from "./run-fault.ts";
 import { findNightlyRun, getRun, insertRun } from "./run-store.ts";
 import { findPlanBase } from "./touched-pairs.ts";
 
@@ -17,6 +17,13 @@ export interface EnsuredRun {
   readonly planned: number;
 }
 
+/** A night, and what time it is. */
+export interface Night {
+  readonly businessDate: Temporal.PlainDate;
+  /** Default: the database's, asked under the planning lock. Another is for tests. */
+  readonly now?: Temporal.Instant | undefined;
+}
+
 /**
  * Afterwards there is exactly one nightly run of (job, business date), however many callers there are, and it has every
  * item that the night is due: see the package's README for which these are. Calling it again plans what is missing by
@@ -24,16 +31,20 @@ export interface EnsuredRun {
  *
  * Nothing is enqueued: that is {@link enqueueDue}'s business, and {@link reconcile}'s if the caller dies in between.
  *
- * Throws RunFault when the date is closed and its night never ran, and SqlFault; other planners of the job are waited
- * for, 25 s at most, which then is weather.
+ * Throws RunFault when the date is not over in the job's zone by the database's clock, or is closed and its night never ran,
+ * and SqlFault; other planners of the job are waited for, 25 s at most, which then is weather.
  */
 export async function ensureNightlyRun(
   database: Database,
   job: Job,
-  businessDate: Temporal.PlainDate,
+  night: Temporal.PlainDate | Night,
 ): Promise<EnsuredRun> {
+  const { businessDate, now }: Night = night instanceof Temporal.PlainDate ? { businessDate: night } : night;
   const plan = (compare: boolean): Promise<EnsuredRun> =>
-    planning(database, job, (frame) => planNight(frame, { businessDate: businessDate.toString(), compare }));
+    planning(database, job, async (frame) => {
+      assertOver(frame, businessDate, now ?? frame.now);
+      return planNight(frame, { businessDate: businessDate.toString(), compare });
+    });
   try {
     return await plan(true);
   } catch (error) {
@@ -60,19 +71,4 @@ async function planNight(
   const candidates = touched === undefined ? [night] : [night, touched];
   const planned = await planItems(frame, { runId: run.id, candidates });
   return { run: runOf(await getRun(frame, run.id)), created: found === undefined, planned };
-}
-
-function isClosed({ closedThrough }: Planning, businessDate: string): boolean {
-  return closedThrough !== undefined && businessDate <= closedThrough;
-}
-
-/** Throws a RunFault if the date is behind `closed_through`. */
-export function assertOpen(frame: Planning, businessDate: string): void {
-  if (!isClosed(frame, businessDate)) return;
-  const { job, closedThrough } = frame;
-  throw new RunFault(
-    "business_date_closed",
-    `job ${job.definition.name}: ${businessDate} is closed, as is every date up to ${closedThrough}; nothing was planned`,
-    { details: { job: job.definition.name, businessDate, closedThrough } },
-  );
 }

@@ -2,8 +2,9 @@ import { createHash } from "node:crypto";
 import type { Database, RunKind } from "@nightwriter/database";
 import type { Job } from "@nightwriter/job";
 import { sql } from "kysely";
+import { assertBegun, assertOpen, assertOver } from "./assert-plannable.ts";
 import { givenKeys, itemsOf, keysOnDate, type Pairs } from "./candidate-pairs.ts";
-import { assertOpen, type EnsuredRun } from "./ensure-nightly-run.ts";
+import type { EnsuredRun } from "./ensure-nightly-run.ts";
 import { planItems } from "./plan-items.ts";
 import { type Planning, planning } from "./planning.ts";
 import { runOf } from "./run.ts";
@@ -21,6 +22,8 @@ export type RunRequest = {
   readonly businessDate: Temporal.PlainDate;
   /** The same id is the same run, for ever. */
   readonly requestId: string;
+  /** Default: the database's, asked under the planning lock. Another is for tests. */
+  readonly now?: Temporal.Instant | undefined;
 } & (
   | { readonly kind: "manual" | "opening"; readonly keys: readonly string[] }
   | { readonly kind: "backfill" | "rerun"; readonly keys?: readonly string[] }
@@ -34,8 +37,8 @@ export type RunRequest = {
  * Left out are, as in a night, closed dates, pairs that another run has still to apply, and parked and cancelled ones: a
  * run without a single item is possible.
  *
- * Throws RunFault when the id was used for another request, a key is unknown, the date is closed, or a re-run's night was
- * never planned; and SqlFault.
+ * Throws RunFault when the id was used for another request, a key is unknown, the date is closed, is not over in the job's zone
+ * (or, for named keys, has not begun), or a re-run's night was never planned; and SqlFault.
  */
 export async function ensureRequestedRun(database: Database, job: Job, request: RunRequest): Promise<EnsuredRun> {
   return planning(database, job, async (frame) => {
@@ -45,6 +48,9 @@ export async function ensureRequestedRun(database: Database, job: Job, request: 
       return { run: runOf(found), created: false, planned: 0 };
     }
     const businessDate = request.businessDate.toString();
+    // A run of named keys takes nothing from anybody's night: it may be for today.
+    const assertReady = request.keys === undefined ? assertOver : assertBegun;
+    assertReady(frame, request.businessDate, request.now ?? frame.now);
     assertOpen(frame, businessDate);
     if (request.keys !== undefined) await assertKnown(frame, request.keys);
     const candidates = await candidatesOf(frame, request);

@@ -17,6 +17,8 @@ export interface Planning {
   readonly partitionCount: number;
   /** `YYYY-MM-DD`; undefined when no date is closed. */
   readonly closedThrough: string | undefined;
+  /** By the database's clock, once the lock was there. */
+  readonly now: Temporal.Instant;
 }
 
 /** The first half of the advisory lock's key, the second is the job's id. Any constant would do. */
@@ -53,7 +55,7 @@ export async function planning<Result>(
         await lockPlanning(transaction, job.id);
         const row = await transaction
           .selectFrom("nightwriter.job")
-          .select(["partition_count", "closed_through"])
+          .select((eb) => ["partition_count", "closed_through", eb.fn<Date>("clock_timestamp").as("now")])
           .where("id", "=", job.id)
           .executeTakeFirstOrThrow();
         return work({
@@ -61,6 +63,7 @@ export async function planning<Result>(
           job,
           partitionCount: row.partition_count,
           closedThrough: row.closed_through ?? undefined,
+          now: row.now.toTemporalInstant(),
         });
       });
   } catch (error) {

@@ -2,6 +2,7 @@ import { Fault } from "@nightwriter/core";
 
 /**
  * - `business_date_closed`: the date is behind `closed_through`; corrections of it need an operator's approval.
+ * - `business_date_not_over`: the date is not over in the job's zone by the database's clock or, for named keys, has not begun.
  * - `items_in_flight`: items are due, so partitions cannot be resized now.
  * - `key_unknown`: a request names keys that the job does not have.
  * - `night_missing`: a re-run of a night that was never planned.
@@ -9,6 +10,7 @@ import { Fault } from "@nightwriter/core";
  */
 export type RunFaultCode =
   | "business_date_closed"
+  | "business_date_not_over"
   | "items_in_flight"
   | "key_unknown"
   | "night_missing"

@@ -1,2 +1,3 @@
+export { databaseNow } from "./database-now.ts";
 export { type MissingNightsOptions, missingNights } from "./missing-nights.ts";
-export { businessDateOf, dueAt, expectedNights, type Nightly } from "./night.ts";
+export { businessDateOf, dueAt, endsAt, expectedNights, type Nightly } from "./night.ts";

@@ -1,14 +1,15 @@
-import type { Clock } from "@nightwriter/core";
 import { type Database, sqlFault } from "@nightwriter/database";
 import type { Job } from "@nightwriter/job";
 import { sql } from "kysely";
+import { databaseNow } from "./database-now.ts";
 import { expectedNights } from "./night.ts";
 
-/** Which nights are looked at: those that fell due in the last `days` days before the clock's now. */
+/** Which nights are looked at. */
 export interface MissingNightsOptions {
-  readonly clock: Clock;
-  /** How far back to look, in days of 24 hours. */
-  readonly days: number;
+  /** Those that were due by then. Default: by the database's clock. */
+  readonly now?: Temporal.Instant | undefined;
+  /** How far back to look from there, in days of 24 hours. Default: to the job's first night. */
+  readonly days?: number | undefined;
 }
 
 /**
@@ -16,23 +17,23 @@ export interface MissingNightsOptions {
  * that were due before the job was registered, closed dates, and nights that an operator cancelled. Throws SqlFault.
  */
 export async function missingNights(
-  { db }: Database,
+  database: Database,
   job: Job,
-  { clock, days }: MissingNightsOptions,
+  options: MissingNightsOptions = {},
 ): Promise<Temporal.PlainDate[]> {
+  const now = options.now ?? (await databaseNow(database));
+  const { db } = database;
   try {
     const row = await db
       .selectFrom("nightwriter.job")
       .select(["created_at", "closed_through"])
       .where("id", "=", job.id)
       .executeTakeFirstOrThrow();
-    const now = clock.now();
-    const lookedBack = now.subtract({ hours: days * 24 });
-    const registered = row.created_at.toTemporalInstant();
-    const from = Temporal.Instant.compare(lookedBack, registered) > 0 ? lookedBack : registered;
-    const expected = expectedNights(job, from, now).map(String);
+    const expected = expectedNights(job, earliest(row.created_at.toTemporalInstant(), now, options.days), now);
     const missing = await db
-      .selectFrom(sql<{ business_date: string }>`unnest(${expected}::date[])`.as<"it">(sql`it(business_date)`))
+      .selectFrom(
+        sql<{ business_date: string }>`unnest(${expected.map(String)}::date[])`.as<"it">(sql`it(business_date)`),
+      )
       .select("it.business_date")
       .$if(row.closed_through !== null, (open) => open.where("it.business_date", ">", row.closed_through ?? ""))
       .except(
@@ -49,4 +50,11 @@ export async function missingNights(
   } catch (error) {
     throw sqlFault(error);
   }
+}
+
+/** Nights that were due before are not looked at: the later of when the job was registered and of how far back to look. */
+function earliest(registered: Temporal.Instant, now: Temporal.Instant, days: number | undefined): Temporal.Instant {
+  if (days === undefined) return registered;
+  const lookedBack = now.subtract({ hours: days * 24 });
+  return Temporal.Instant.compare(lookedBack, registered) > 0 ? lookedBack : registered;
 }

@@ -4,6 +4,8 @@
  *
  * On the date when clocks go forward that wall time may not exist: the night is due at the first instant after the gap. On
  * the date when they go back it may exist twice: the first one counts. Either way there is one night per date.
+ *
+ * A night is never due before its business date is over ({@link endsAt}): the cron's wall time is one of the date after it.
  */
 import type { Job } from "@nightwriter/job";
 import { cronTimes } from "./cron-times.ts";
@@ -13,6 +15,11 @@ export type Nightly = { readonly definition: Pick<Job["definition"], "cron" | "t
 
 /** How far back a night is looked for: further than any cron with a date in it lies apart, but for 29 February. */
 const longestPause = { days: 366 };
+
+/** The instant at which the business date is over in the job's zone: the first of the next day that the zone has. Not before it may a night of it be planned. */
+export function endsAt({ definition }: Nightly, businessDate: Temporal.PlainDate): Temporal.Instant {
+  return businessDate.add({ days: 1 }).toZonedDateTime(definition.timeZone).toInstant();
+}
 
 /** The instant from which the night of the business date should exist. Undefined: the cron does not fire on the date after it. */
 export function dueAt({ definition }: Nightly, businessDate: Temporal.PlainDate): Temporal.Instant | undefined {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { assertNotFuture, assertOver, datesBetween, parseBusinessDate } from "./business-date.ts";
+import { assertNotFarAhead, assertNotFuture, assertOver, datesBetween, parseBusinessDate } from "./business-date.ts";
 
 describe("parseBusinessDate", () => {
   it("reads a day that exists, the 29th of February of a leap year too", () => {
@@ -32,16 +32,29 @@ describe("assertNotFuture", () => {
   });
 });
 
+describe("assertNotFarAhead", () => {
+  const now = Temporal.Instant.from("2026-03-28T11:00:00Z");
+
+  it("leaves a date within a year to the database, whose clock may be right where this one is wrong", () => {
+    expect(() => assertNotFarAhead(Temporal.PlainDate.from("2027-03-01"), now)).not.toThrow();
+  });
+
+  it("refuses one that lies further ahead", () => {
+    expect(() => assertNotFarAhead(Temporal.PlainDate.from("2062-03-01"), now)).toThrow("lies in the future");
+  });
+});
+
 describe("assertOver", () => {
-  const now = Temporal.Instant.from("2026-03-28T23:30:00Z").toZonedDateTimeISO("Europe/Paris");
+  const job = { definition: { cron: "30 3 * * *", timeZone: "Europe/Paris" } };
+  const now = Temporal.Instant.from("2026-03-28T23:30:00Z");
 
   it("accepts the date that ended in the job's time zone", () => {
-    expect(() => assertOver(Temporal.PlainDate.from("2026-03-28"), now)).not.toThrow();
+    expect(() => assertOver(job, Temporal.PlainDate.from("2026-03-28"), now)).not.toThrow();
   });
 
   it("refuses the date that it still is there, with the remedy", () => {
-    expect(() => assertOver(Temporal.PlainDate.from("2026-03-29"), now)).toThrow(
-      /is not over in Europe\/Paris.*--restaurant/,
+    expect(() => assertOver(job, Temporal.PlainDate.from("2026-03-29"), now)).toThrow(
+      /is not over in Europe\/Paris until 2026-03-29T22:00:00Z.*--restaurant/,
     );
   });
 });

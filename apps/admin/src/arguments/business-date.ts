@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from "@commander-js/extra-typings";
+import { endsAt, type Nightly } from "@nightwriter/schedule";
 import { UsageFault } from "../usage-fault.ts";
 
 const PATTERN = /^(\d{4})-(\d{2})-(\d{2})$/;
@@ -16,6 +17,18 @@ export function parseBusinessDate(text: string): Temporal.PlainDate {
   }
 }
 
+/** However wrong a machine's clock may be: so far ahead, a date is a slip of the pen. */
+const farAhead: Temporal.Duration = Temporal.Duration.from({ hours: 366 * 24 });
+
+/**
+ * Refuses a date that lies in the future by more than a year, before anything is connected to. What the future is exactly is
+ * the database's to say: {@link assertNotFuture}.
+ */
+export function assertNotFarAhead(date: Temporal.PlainDate, now: Temporal.Instant): void {
+  const latest = now.add(farAhead).toZonedDateTimeISO("UTC").toPlainDate();
+  if (Temporal.PlainDate.compare(date, latest) > 0) assertNotFuture(date, now);
+}
+
 /** Refuses a date on which no restaurant anywhere can have a sale yet: the earth's first time zone is 14 hours ahead of UTC. */
 export function assertNotFuture(date: Temporal.PlainDate, now: Temporal.Instant): void {
   const latest = now.toZonedDateTimeISO("+14:00").toPlainDate();
@@ -29,15 +42,17 @@ export function assertNotFuture(date: Temporal.PlainDate, now: Temporal.Instant)
 }
 
 /**
- * Refuses to run the night of a date that is not over in the job's time zone. A night has one item for each restaurant: run
- * too early it would be used up, and the sales that follow would wait for the night after.
+ * Refuses to run the night of a date that is not over in the job's time zone, before any night of a range is planned. The plan
+ * itself refuses it too, whoever asks.
  */
-export function assertOver(date: Temporal.PlainDate, now: Temporal.ZonedDateTime): void {
-  if (Temporal.PlainDate.compare(date, now.toPlainDate()) < 0) return;
+export function assertOver(job: Nightly, date: Temporal.PlainDate, now: Temporal.Instant): void {
+  const over = endsAt(job, date);
+  if (Temporal.Instant.compare(over, now) <= 0) return;
+  const { timeZone } = job.definition;
   throw new UsageFault(
-    `date ${date.toString()}: is not over in ${now.timeZoneId}, and its night would miss what is still sold; ` +
-      "run it tomorrow, or name restaurants with --restaurant for a run of their own",
-    { date: date.toString(), timeZone: now.timeZoneId },
+    `date ${date.toString()}: is not over in ${timeZone} until ${over.toString()}, and its night would miss what is still sold; ` +
+      "run it then, or name restaurants with --restaurant for a run of their own",
+    { date: date.toString(), timeZone },
   );
 }
 

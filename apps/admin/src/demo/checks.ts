@@ -1,6 +1,6 @@
 /** What must be true at the end, each compared with what was sold and not with what the database says of itself. */
-import { systemClock } from "@nightwriter/core";
 import { type VerifyReport, verify } from "@nightwriter/ledger";
+import { databaseNow } from "@nightwriter/schedule";
 import type { Installation } from "../installation.ts";
 import { formatCount, plural } from "../output/format.ts";
 import { changedCount, totals } from "./ledger-facts.ts";
@@ -18,7 +18,7 @@ export interface Check {
 export async function checkPlayed({ database, job }: Installation, played: Played): Promise<Check[]> {
   const changed = await changedCount(database, played.rerun.run.id);
   const found = await totals(database, job);
-  const report = await verify(database, job, { now: systemClock.now() });
+  const report = await verify(database, job, { now: await databaseNow(database) });
   return [
     checkNight(played),
     checkStruck(played),

@@ -1,6 +1,7 @@
 /** The play: a night is sold, run and disturbed, and run again. */
-import { invariant, systemClock } from "@nightwriter/core";
+import { invariant } from "@nightwriter/core";
 import { enqueueDue, ensureNightlyRun, ensureRequestedRun, type Run, type RunStatus } from "@nightwriter/run";
+import { databaseNow } from "@nightwriter/schedule";
 import { untilAborted } from "../interrupt.ts";
 import { statusesOf, waitForRuns } from "../nights/wait-for-runs.ts";
 import { plural } from "../output/format.ts";
@@ -41,7 +42,7 @@ export interface Played {
 export async function play(playing: Play): Promise<Played> {
   const { stage, restaurants, tell, signal } = playing;
   const { installation, folder } = stage;
-  const businessDate = systemClock.now().toZonedDateTimeISO("UTC").toPlainDate().subtract({ days: 1 });
+  const businessDate = await yesterday(installation);
   const recording: Recording = { restaurants, businessDate, seed: SEED, folder };
 
   const sold = await recordNight(installation, recording);
@@ -108,4 +109,9 @@ async function settle<Result>(
   } finally {
     progress.stop();
   }
+}
+
+async function yesterday({ database, job }: Stage["installation"]): Promise<Temporal.PlainDate> {
+  const now = await databaseNow(database);
+  return now.toZonedDateTimeISO(job.definition.timeZone).toPlainDate().subtract({ days: 1 });
 }

@@ -9,6 +9,7 @@ import { partitionOf, readTerms } from "@nightwriter/partition";
 import { openTotals, restaurantTotals } from "@nightwriter/restaurant-totals";
 import { dueItems, ensureNightlyRun } from "@nightwriter/run";
 import { importSales } from "@nightwriter/sales";
+import { endsAt } from "@nightwriter/schedule";
 import type { OrderedItem } from "./orders.ts";
 import { RESTAURANT } from "./restaurant.ts";
 
@@ -33,7 +34,9 @@ export async function prepare(database: Database, folder: string): Promise<Prepa
   const job = await registerJob(database, restaurantTotals);
   await open(database, job, folder);
   await sell(database, folder);
-  await ensureNightlyRun(database, job, Temporal.PlainDate.from(THREE_ON));
+  const businessDate = Temporal.PlainDate.from(THREE_ON);
+  // The story's night is over whatever time it is where it is told.
+  await ensureNightlyRun(database, job, { businessDate, now: endsAt(job, businessDate) });
   const items = await due(database, job);
   await raiseCounter(database, job);
   return { two: itemOf(items, TWO_ON), three: itemOf(items, THREE_ON) };

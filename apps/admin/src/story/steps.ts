@@ -1,6 +1,6 @@
 /** Steps that scenes share, each with its row in the table. */
-import { systemClock } from "@nightwriter/core";
 import { verify } from "@nightwriter/ledger";
+import { databaseNow } from "@nightwriter/schedule";
 import type { OrderedItem, WriteResult } from "./orders.ts";
 import { readTotal } from "./restaurant.ts";
 import { RUPEE, rupees } from "./rupees.ts";
@@ -139,7 +139,7 @@ export async function endsExact(stage: SceneStage): Promise<Verdict[]> {
 
 /** What `verify` says, in one line. */
 export async function verification({ database, job }: SceneStage): Promise<string> {
-  const { clean, rules, outstandingSums } = await verify(database, job, { now: systemClock.now() });
+  const { clean, rules, outstandingSums } = await verify(database, job, { now: await databaseNow(database) });
   if (!clean) {
     const broken = rules.filter(({ status }) => status === "violated").map(({ rule }) => rule);
     return `violated: ${broken.join(", ")}`;

@@ -1,6 +1,7 @@
 import { basename } from "node:path";
 import { systemClock } from "@nightwriter/core";
 import { type OpenOptions, type OpenResult, openTotals } from "@nightwriter/restaurant-totals";
+import { databaseNow } from "@nightwriter/schedule";
 import type { Answer } from "../answer.ts";
 import { badLinesShown, delimiterFrom, noteBadLines } from "../bad-lines.ts";
 import { type Installation, openInstallation } from "../installation.ts";
@@ -46,12 +47,13 @@ async function record(
   { database, job }: Installation,
   { file, wait: _wait, job: _job, dateColumn, date, zone, cutoff, currency, ...options }: OpenFileOptions,
 ): Promise<OpenResult> {
+  const now = await databaseNow(database);
   const request: OpenOptions = {
     ...options,
     file,
     delimiter: delimiterFrom(options.delimiter),
     maxBadLines: badLinesShown,
-    clock: systemClock,
+    clock: { ...systemClock, now: () => now },
     ...(dateColumn !== undefined && { dateColumn }),
     ...(date !== undefined && { date }),
     ...(zone !== undefined && { zone }),

@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { systemClock } from "@nightwriter/core";
 import { type EnsuredRun, ensureNightlyRun, ensureRequestedRun } from "@nightwriter/run";
+import { databaseNow } from "@nightwriter/schedule";
 import type { Answer } from "../answer.ts";
-import { assertNotFuture, assertOver, datesBetween } from "../arguments/business-date.ts";
+import { assertNotFarAhead, assertNotFuture, assertOver, datesBetween } from "../arguments/business-date.ts";
 import { type Installation, openInstallation } from "../installation.ts";
 import { carryOut } from "../nights/carry-out.ts";
 import { assertRestaurants } from "../restaurants.ts";
@@ -22,11 +23,12 @@ export interface RunOptions {
 /** Runs one night, several, or some restaurants of one. */
 export async function runNights(terminal: Terminal, options: RunOptions): Promise<Answer> {
   const dates = datesOf(options);
-  for (const date of dates) assertNotFuture(date, systemClock.now());
+  for (const date of dates) assertNotFarAhead(date, systemClock.now());
   await using installation = await openInstallation(terminal, { verb: "run", jobName: options.job, patient: true });
-  if (options.restaurant === undefined) {
-    const now = systemClock.now().toZonedDateTimeISO(installation.job.definition.timeZone);
-    for (const date of dates) assertOver(date, now);
+  const now = await databaseNow(installation.database);
+  for (const date of dates) {
+    assertNotFuture(date, now);
+    if (options.restaurant === undefined) assertOver(installation.job, date, now);
   }
   const plans =
     options.restaurant === undefined

@@ -1,5 +1,5 @@
-import { systemClock } from "@nightwriter/core";
 import { verify } from "@nightwriter/ledger";
+import { databaseNow } from "@nightwriter/schedule";
 import { type Answer, answer } from "../answer.ts";
 import { assertInOrder } from "../arguments/business-date.ts";
 import { openInstallation } from "../installation.ts";
@@ -23,7 +23,7 @@ export async function verifyLedger(terminal: Terminal, { from, to, job }: Verify
     const report = await verify(installation.database, installation.job, {
       ...(from !== undefined && { from }),
       ...(to !== undefined && { to }),
-      now: systemClock.now(),
+      now: await databaseNow(installation.database),
       onProgress: ({ done, of }) => progress.update(done, of),
     });
     progress.stop();
