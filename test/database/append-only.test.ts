@@ -12,8 +12,6 @@ const tables = {
   "nightwriter.ledger_entry": `insert into nightwriter.ledger_entry (job_id, run_id, key, business_date, delta_minor,
       source_count, fencing_token, version_after, total_after, source_snapshot, worker)
     values (1, 1, 'r0001', '2026-03-01', 120, 1, 1, 1, 120, pg_current_snapshot(), 'test')`,
-  "nightwriter.attempt": `insert into nightwriter.attempt (run_id, business_date, key, outcome, reason, worker)
-    values (1, '2026-03-01', 'r0001', 'conflict', 'test', 'test')`,
   "nightwriter.audit_log": `insert into nightwriter.audit_log (verb, actor, host) values ('test', 'test', 'test')`,
 };
 
@@ -34,7 +32,6 @@ const columns: Readonly<Record<string, string>> = {
   "sales.sale": "amount_minor",
   "sales.opening_total": "amount_minor",
   "nightwriter.ledger_entry": "delta_minor",
-  "nightwriter.attempt": "reason",
   "nightwriter.audit_log": "actor",
 };
 

@@ -1,10 +1,9 @@
 /** What a write waits for, what waits for it, and in which order it locks. */
 
 import { invariant } from "@nightwriter/core";
-import { parkItems } from "@nightwriter/ledger";
 import { bothPostgres } from "@nightwriter/testkit";
 import { describe, expect, test } from "vitest";
-import { apply, books, lockWaiters, type Night, openNight, plan, write, writeText } from "./night.ts";
+import { apply, books, lockWaiters, type Night, openNight, park, plan, write, writeText } from "./night.ts";
 
 const unordered = [/ order by "item"\."key"/, ""] as const;
 
@@ -107,8 +106,7 @@ describe.each(bothPostgres)("locks of the guarded write on PostgreSQL %s", (serv
     const outcomes = await database.session(async (writer) => {
       await writer.query("begin");
       await write(night, { session: writer, items: [mine] });
-      const outcome = { outcome: "parked", sqlstate: "22003", reason: "planted" } as const;
-      const parking = parkItems(database, [{ item: other, outcome }], { fencingToken: 1n, worker: "test" });
+      const parking = park(night, [other]);
       await lockWaiters(night);
       const overtaking = apply(night, [other]);
       await lockWaiters(night, 2);
@@ -127,8 +125,7 @@ describe.each(bothPostgres)("locks of the guarded write on PostgreSQL %s", (serv
     await database.session(async (writer) => {
       await writer.query("begin");
       await write(night, { session: writer, items: [item] });
-      const outcome = { outcome: "parked", sqlstate: "22003", reason: "planted" } as const;
-      const parking = parkItems(database, [{ item, outcome }], { fencingToken: 1n, worker: "test" });
+      const parking = park(night, [item]);
       await lockWaiters(night);
       await writer.query("commit");
       await parking;

@@ -8,6 +8,8 @@ import {
   guardedWrite,
   type Item,
   type ItemOutcome,
+  type ParkAnswer,
+  parkItems,
   type WrittenRow,
 } from "@nightwriter/ledger";
 import { readTerms, type Term } from "@nightwriter/partition";
@@ -77,6 +79,13 @@ export async function plan(
 export async function apply(night: Night, items: readonly Item[], term: Term = night.term): Promise<ItemOutcome[]> {
   const { test, job } = night;
   return applyItems({ database: test.database, job, term, worker: "test", logger: silentLogger }, items);
+}
+
+/** Parks the items under the night's own term, unless another is given, for an error that is made up. */
+export async function park(night: Night, items: readonly Item[], term: Term = night.term): Promise<ParkAnswer[]> {
+  const outcome = { outcome: "parked", sqlstate: "22003", reason: "planted" } as const;
+  const parked = items.map((item) => ({ item, outcome }));
+  return parkItems(night.test.database, { job: night.job, term, parked, worker: "test" });
 }
 
 export function applied(outcome: ItemOutcome | undefined): Applied {

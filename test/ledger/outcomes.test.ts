@@ -8,7 +8,12 @@ import { describe, expect, test } from "vitest";
 import { applied, apply, books, date, type Night, openNight, plan } from "./night.ts";
 
 async function attempts({ test: { db } }: Night): Promise<object[]> {
-  return db.selectFrom("nightwriter.attempt").select(["key", "outcome", "reason", "sqlstate"]).orderBy("id").execute();
+  return db
+    .selectFrom("nightwriter.attempt")
+    .select(["key", "outcome", "reason", "sqlstate"])
+    .orderBy("first_at")
+    .orderBy("key")
+    .execute();
 }
 
 describe.each(bothPostgres)("applyItems on PostgreSQL %s", (server) => {

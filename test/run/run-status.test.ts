@@ -1,4 +1,6 @@
+import { invariant } from "@nightwriter/core";
 import { parkItems } from "@nightwriter/ledger";
+import { readTerms } from "@nightwriter/partition";
 import { countDue, ensureRequestedRun, finishRuns, lockPlanning, runStatus } from "@nightwriter/run";
 import { advisoryWaiter, recordSales } from "@nightwriter/testkit";
 import { describe, expect, it } from "vitest";
@@ -63,16 +65,16 @@ describe("runStatus", () => {
   });
 
   it("lists parked items with their error, up to the limit, and counts all", async () => {
-    await using night = await testJob({ restaurants: 5 });
+    await using night = await testJob({ restaurants: 5, definition: { partitionCount: 1 } });
+    const { database, job } = night;
     const { run } = await night.plan(date);
-    await parkItems(
-      night.database,
-      night.keys.map((key) => ({
-        item: { runId: run.id, key, businessDate: date },
-        outcome: { outcome: "parked", sqlstate: "22003", reason: `${key} is out of range` },
-      })),
-      { fencingToken: 1n, worker: "test" },
-    );
+    const [term] = await readTerms(database, job);
+    invariant(term !== undefined, "the job has one partition");
+    const parked = night.keys.map((key) => ({
+      item: { runId: run.id, key, businessDate: date },
+      outcome: { outcome: "parked", sqlstate: "22003", reason: `${key} is out of range` } as const,
+    }));
+    await parkItems(database, { job, term, parked, worker: "test" });
     const [status] = await runStatus(night.database, night.job, { businessDate, parkedLimit: 2 });
     expect(status?.parked).toBe(5);
     expect(status?.parkedItems).toMatchObject([

@@ -88,7 +88,8 @@ describe("outstanding", () => {
     const { runId, since } = await planFourth(history);
     const item = { runId, key: "r0003", businessDate: fourth };
     const outcome = { outcome: "parked", sqlstate: undefined, reason: "under audit" } as const;
-    await parkItems(history.database, [{ item, outcome }], { fencingToken: 1n, worker: "test" });
+    const { database, job, term } = history;
+    await parkItems(database, { job, term, parked: [{ item, outcome }], worker: "test" });
     await applyDue(history);
     const report = await verifyEachWay(history);
     expect(report.clean).toBe(true);

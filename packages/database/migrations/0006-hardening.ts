@@ -1,5 +1,8 @@
 import { type Kysely, sql } from "kysely";
+import { attempt } from "./0006-hardening/attempt.ts";
 import { audit } from "./0006-hardening/audit.ts";
+import { keyPause } from "./0006-hardening/key-pause.ts";
+import { parkItems } from "./0006-hardening/park-items.ts";
 
 /**
  * What an attack taught, one part for each subject. It is one migration, because a build works on its own schema and on the
@@ -9,4 +12,4 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of parts.flat()) await sql.raw(statement).execute(db);
 }
 
-const parts = [audit];
+const parts = [audit, attempt, keyPause, parkItems];

@@ -94,6 +94,8 @@ export interface KeyTotalTable {
   version: GeneratedBigint;
   fencing_token: GeneratedBigint;
   paused_at: Date | null;
+  /** Rises whenever paused_at changes. */
+  revision: ColumnType<bigint, never, never>;
 }
 
 export interface LedgerEntryTable {
@@ -115,7 +117,6 @@ export interface LedgerEntryTable {
 }
 
 export interface AttemptTable {
-  id: ColumnType<bigint, never, never>;
   run_id: Bigint;
   business_date: string;
   key: string;
@@ -124,7 +125,10 @@ export interface AttemptTable {
   sqlstate: string | null;
   fencing_token: Bigint | null;
   worker: string;
-  attempted_at: Stamped<Date>;
+  /** How often: an inserted row is added to the one of its item, outcome and worker. */
+  count: GeneratedBigint;
+  first_at: Stamped<Date>;
+  last_at: Stamped<Date>;
 }
 
 /** A document in a jsonb column: an object out, its text in. */

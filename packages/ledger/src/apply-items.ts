@@ -19,7 +19,7 @@ import { type FailedAttempt, recordAttempts } from "./attempt-store.ts";
 import { type ExplanationRow, obstacle } from "./explain-outcomes.ts";
 import { givenItems } from "./given-items.ts";
 import type { Item, ItemOutcome } from "./item.ts";
-import { type ParkedItem, parkItems } from "./park-items.ts";
+import { type ParkAnswer, type ParkedItem, parkItems } from "./park-items.ts";
 import { inGateOrder } from "./run-gate.ts";
 import { statementsOf } from "./statements.ts";
 
@@ -198,25 +198,48 @@ class Batch {
 
   /** Writes down what did not apply. Parking must succeed to count; the rest is for the record, and weather may lose it. */
   async #record(): Promise<void> {
-    const failed = this.#items.flatMap((item): FailedAttempt[] => {
+    await this.#park(this.#failed().filter((each): each is ParkedItem => each.outcome.outcome === "parked"));
+    const { database, term, worker, logger } = this.#context;
+    const others = this.#failed().filter((each) => each.outcome.outcome !== "parked");
+    await recordAttempts(database, others, { fencingToken: term.fencingToken, worker }).catch((error: unknown) => {
+      logger.warn({ err: error, attempts: others.length }, "attempts not recorded");
+    });
+  }
+
+  #failed(): FailedAttempt[] {
+    return this.#items.flatMap((item): FailedAttempt[] => {
       const outcome = this.#settled.get(item);
       return outcome === undefined || outcome.outcome === "applied" ? [] : [{ item, outcome }];
     });
-    if (failed.length === 0) return;
-    const { database, term, worker, logger } = this.#context;
-    const origin = { fencingToken: term.fencingToken, worker };
-    const parked = failed.filter((each): each is ParkedItem => each.outcome.outcome === "parked");
+  }
+
+  /** What the park left alone was settled by somebody else meanwhile, or is no longer mine to judge. */
+  async #park(parked: readonly ParkedItem[]): Promise<void> {
+    if (parked.length === 0) return;
+    const { database, job, term, worker } = this.#context;
     try {
-      if (parked.length > 0) await parkItems(database, parked, origin);
+      const answers = await parkItems(database, { job, term, parked, worker });
+      for (const [index, { item, outcome }] of parked.entries()) {
+        this.#settled.set(item, settled(answers[index], outcome));
+      }
     } catch (error) {
       const fault = sqlFault(error);
       if (!fault.retryable) throw fault;
       for (const { item } of parked) this.#settled.set(item, { outcome: "unknown", fault });
     }
-    const others = failed.filter((each) => each.outcome.outcome !== "parked");
-    await recordAttempts(database, others, origin).catch((error: unknown) => {
-      logger.warn({ err: error, attempts: others.length }, "attempts not recorded");
-    });
+  }
+}
+
+function settled(answer: ParkAnswer | undefined, parked: ParkedItem["outcome"]): ItemOutcome {
+  invariant(answer !== undefined, "each item that was to be parked has its answer");
+  switch (answer.outcome) {
+    case "parked":
+      return parked;
+    case "applied":
+      return { ...answer, outcome: "duplicate" };
+    case "fenced":
+    case "withdrawn":
+      return answer;
   }
 }
 

@@ -1,73 +1,107 @@
-/** Setting items aside for a person, all of a batch at once. */
-import { type Database, type Schema, type Statement, sqlFault, statement } from "@nightwriter/database";
+/**
+ * Setting items aside for a person, all of a batch at once.
+ *
+ * It is one round trip to a function of the database, so that a process that freezes in the middle leaves no gate closed; and
+ * the function is several statements, so that it sees what was written while it waited.
+ */
+import { invariant } from "@nightwriter/core";
+import { type Database, parameter, type Schema, type Statement, sqlFault, statement } from "@nightwriter/database";
+import type { Job } from "@nightwriter/job";
+import type { Term } from "@nightwriter/partition";
 import { type QueryCreator, sql } from "kysely";
-import { recordAttempts } from "./attempt-store.ts";
-import { type GivenItems, given, givenItems } from "./given-items.ts";
+import { type GivenItems, givenItems } from "./given-items.ts";
 import type { Item, ItemOutcome } from "./item.ts";
-import { closeGates, inGateOrder } from "./run-gate.ts";
 
 export interface ParkedItem {
   readonly item: Item;
   readonly outcome: Extract<ItemOutcome, { outcome: "parked" }>;
 }
 
-/**
- * After it returns the items are parked with their reasons, and nothing of them is applied any more: the runs' revisions
- * are raised first, which waits for writes in flight and makes later ones that saw the old revision change nothing.
- * Runs are locked in id order. Throws SqlFault, and then nothing is parked.
- */
-export async function parkItems(
-  { db }: Database,
-  parked: readonly ParkedItem[],
-  origin: { readonly fencingToken: bigint; readonly worker: string },
-): Promise<void> {
-  const items = parked.map(({ item }) => item);
-  const runIds = inGateOrder(items.map((item) => item.runId));
-  try {
-    await db.transaction().execute(async (transaction) => {
-      await closeGates(transaction, runIds);
-      await transaction
-        .selectFrom("nightwriter.run")
-        .select("id")
-        .where("id", "in", runIds)
-        .orderBy("id")
-        .forNoKeyUpdate()
-        .execute();
-      await transaction
-        .updateTable("nightwriter.run")
-        .set({ revision: sql<bigint>`revision + 1` })
-        .where("id", "in", runIds)
-        .execute();
-      await transaction.executeQuery(setParked(transaction).bind(givenItems(items)));
-      await recordAttempts({ db: transaction }, parked, origin);
-    });
-  } catch (error) {
-    throw sqlFault(error);
-  }
+/** What is to be parked, and in whose name. */
+export interface ParkRequest {
+  readonly job: Job;
+  /** The term under which the partition of all the items is held. */
+  readonly term: Term;
+  readonly parked: readonly ParkedItem[];
+  readonly worker: string;
 }
 
-/** Parks those of the given items that are due and have no entry. */
-function setParked(db: QueryCreator<Schema>): Statement<GivenItems, object> {
-  return statement(
-    db
-      .updateTable("nightwriter.run_item as item")
-      .from(given)
-      .set({ status: "parked" })
-      .whereRef("item.run_id", "=", "given.run_id")
-      .whereRef("item.business_date", "=", "given.business_date")
-      .whereRef("item.key", "=", "given.key")
-      .where("item.status", "=", "due")
-      .where((eb) =>
-        eb.not(
-          eb.exists(
-            eb
-              .selectFrom("nightwriter.ledger_entry as entry")
-              .select("entry.version_after")
-              .whereRef("entry.key", "=", "given.key")
-              .whereRef("entry.business_date", "=", "given.business_date")
-              .whereRef("entry.run_id", "=", "given.run_id"),
-          ),
-        ),
-      ),
-  );
+/**
+ * What became of an item that was to be parked.
+ *
+ * - `parked`: it is, by this call or before, with its reason in `attempt`.
+ * - `applied`: it has its entry, and was left alone. `storedToken` as in `fenced`; absent if the term is mine.
+ * - `fenced`: the term is not the partition's current one, and others may see the item with other eyes: it was left alone.
+ * - `withdrawn`: an operator took it back, or this job has no such item in this partition.
+ */
+export type ParkAnswer =
+  | { readonly outcome: "parked" }
+  | { readonly outcome: "applied"; readonly storedToken?: bigint }
+  | { readonly outcome: "fenced"; readonly storedToken: bigint }
+  | { readonly outcome: "withdrawn"; readonly reason: "cancelled" | "unplanned" };
+
+/**
+ * Parks what it may under this term, and answers in the order of `parked`. After it returns nothing that is parked is applied any
+ * more: it waits at the gates for the writes in flight, and raises the runs' revisions, so that later ones that saw the old
+ * revision change nothing. All or nothing: throws SqlFault, and then nothing is parked, unless the answer was lost. Refused
+ * in a session that is not at READ COMMITTED.
+ */
+export async function parkItems(database: Database, request: ParkRequest): Promise<ParkAnswer[]> {
+  const { job, term, parked, worker } = request;
+  const { rows } = await database
+    .run(
+      parking(database.db).bind({
+        ...givenItems(parked.map(({ item }) => item)),
+        ...term,
+        job: job.id,
+        worker,
+        reasons: parked.map(({ outcome }) => outcome.reason),
+        sqlstates: parked.map(({ outcome }) => outcome.sqlstate ?? null),
+      }),
+    )
+    .catch((error: unknown) => Promise.reject(sqlFault(error)));
+  const answers = new Map(rows.map((row) => [row.item, answerOf(row)]));
+  return parked.map(({ item }, index) => {
+    const answer = answers.get(BigInt(index + 1));
+    invariant(answer !== undefined, `item of key ${item.key}: the park left it out`);
+    return answer;
+  });
+}
+
+interface ParkValues extends GivenItems, Term {
+  readonly job: number;
+  readonly worker: string;
+  readonly reasons: readonly string[];
+  readonly sqlstates: readonly (string | null)[];
+}
+
+interface AnswerRow {
+  /** Its place among the given items, from 1. */
+  item: bigint;
+  outcome: "parked" | "applied" | "fenced" | "cancelled" | "unplanned";
+  /** Null: the term is mine. */
+  stored_token: bigint | null;
+}
+
+function parking(db: QueryCreator<Schema>): Statement<ParkValues, AnswerRow> {
+  const call = sql<AnswerRow>`nightwriter.park_items(
+    ${parameter("job", "integer")}, ${parameter("partition", "integer")}, ${parameter("fencingToken", "bigint")},
+    ${parameter("nonce", "uuid")}, ${parameter("worker", "text")},
+    ${parameter("runIds", "bigint[]")}, ${parameter("businessDates", "date[]")}, ${parameter("keys", "text[]")},
+    ${parameter("reasons", "text[]")}, ${parameter("sqlstates", "text[]")})`;
+  return statement(db.selectFrom(call.as("answered")).selectAll());
+}
+
+function answerOf({ outcome, stored_token }: AnswerRow): ParkAnswer {
+  switch (outcome) {
+    case "parked":
+      return { outcome };
+    case "applied":
+      return { outcome, ...(stored_token !== null && { storedToken: stored_token }) };
+    case "fenced":
+      return { outcome, storedToken: stored_token ?? 0n };
+    case "cancelled":
+    case "unplanned":
+      return { outcome: "withdrawn", reason: outcome };
+  }
 }

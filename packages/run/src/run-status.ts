@@ -134,17 +134,17 @@ async function findParked(db: Kysely<Schema>, runId: bigint, limit: number): Pro
       (eb) =>
         eb
           .selectFrom("nightwriter.attempt as attempt")
-          .select(["attempt.sqlstate", "attempt.reason", "attempt.attempted_at"])
+          .select(["attempt.sqlstate", "attempt.reason", "attempt.last_at"])
           .whereRef("attempt.run_id", "=", "it.run_id")
           .whereRef("attempt.business_date", "=", "it.business_date")
           .whereRef("attempt.key", "=", "it.key")
           .where("attempt.outcome", "=", "parked")
-          .orderBy("attempt.id", "desc")
+          .orderBy("attempt.last_at", "desc")
           .limit(1)
           .as("attempt"),
       (join) => join.onTrue(),
     )
-    .select(["it.key", "it.business_date", "attempt.sqlstate", "attempt.reason", "attempt.attempted_at"])
+    .select(["it.key", "it.business_date", "attempt.sqlstate", "attempt.reason", "attempt.last_at"])
     .where("it.run_id", "=", runId)
     .where("it.status", "=", "parked")
     .orderBy("it.key")
@@ -156,7 +156,7 @@ async function findParked(db: Kysely<Schema>, runId: bigint, limit: number): Pro
     businessDate: row.business_date,
     sqlstate: row.sqlstate ?? undefined,
     reason: row.reason ?? undefined,
-    attemptedAt: row.attempted_at?.toTemporalInstant(),
+    attemptedAt: row.last_at?.toTemporalInstant(),
   }));
 }
 
