@@ -21,15 +21,128 @@ CREATE FUNCTION nightwriter.current_epoch() RETURNS integer
     return found_epoch;
   end $$;
 
+CREATE FUNCTION nightwriter.fold_attempt() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+  begin
+    insert into nightwriter.attempt as kept
+        (run_id, business_date, key, outcome, reason, sqlstate, fencing_token, worker, count, first_at, last_at)
+      values (new.run_id, new.business_date, new.key, new.outcome, new.reason, new.sqlstate, new.fencing_token, new.worker,
+        new.count, new.first_at, new.last_at)
+      on conflict (run_id, business_date, key, outcome, worker) do update set
+        reason = excluded.reason, sqlstate = excluded.sqlstate, fencing_token = excluded.fencing_token,
+        count = kept.count + excluded.count,
+        first_at = least(kept.first_at, excluded.first_at), last_at = greatest(kept.last_at, excluded.last_at);
+    return null;
+  end $$;
+
+CREATE FUNCTION nightwriter.park_items(for_job integer, for_partition integer, my_token bigint, my_nonce uuid, by_worker text, run_ids bigint[], business_dates date[], keys text[], reasons text[], sqlstates text[]) RETURNS TABLE(item bigint, outcome text, stored_token bigint)
+    LANGUAGE plpgsql
+    AS $$
+  #variable_conflict use_column
+  declare
+    gate bigint;
+    term nightwriter.partition_term;
+    is_mine boolean;
+  begin
+    if current_setting('transaction_isolation') <> 'read committed' then
+      raise exception 'items are parked at read committed only, not at %: an entry that was written while the park waited would not be seen',
+        current_setting('transaction_isolation') using errcode = 'invalid_transaction_state';
+    end if;
+    for gate in select distinct run from unnest(run_ids) as given(run) order by run loop
+      perform pg_advisory_xact_lock(1853321831, (gate % 2147483647)::integer);
+    end loop;
+    select * into term from nightwriter.partition_term as it
+      where it.job_id = for_job and it.partition = for_partition for share;
+    is_mine := coalesce(term.fencing_token = my_token and term.nonce = my_nonce, false);
+    for gate in select distinct run from unnest(run_ids) as given(run) order by run loop
+      perform from nightwriter.run where id = gate for no key update;
+    end loop;
+    return query
+      with given as materialized (
+        select * from unnest(run_ids, business_dates, keys, reasons, sqlstates)
+          with ordinality as given(run_id, business_date, key, reason, sqlstate, item)
+      ), looked as materialized (
+        select given.*, due.status, run.id as job_run, run.cancelled_at, entry.version_after
+        from given
+        left join lateral (
+          select it.status from nightwriter.run_item as it
+          where it.run_id = given.run_id and it.business_date = given.business_date and it.key = given.key
+            and it.partition = for_partition limit 1
+        ) as due on true
+        left join lateral (
+          select it.id, it.cancelled_at from nightwriter.run as it where it.id = given.run_id and it.job_id = for_job limit 1
+        ) as run on true
+        left join lateral (
+          select it.version_after from nightwriter.ledger_entry as it
+          where it.job_id = for_job and it.business_date = given.business_date and it.key = given.key
+            and it.run_id = given.run_id limit 1
+        ) as entry on true
+      ), answered as materialized (
+        select *, case
+          when version_after is not null then 'applied'
+          when not is_mine then 'fenced'
+          when status is null or job_run is null then 'unplanned'
+          when status = 'cancelled' or cancelled_at is not null then 'cancelled'
+          else 'parked'
+        end as outcome
+        from looked
+      ), raised as (
+        update nightwriter.run as it set revision = it.revision + 1
+        where it.id in (select run_id from answered where outcome = 'parked' and status = 'due')
+      ), parked as (
+        update nightwriter.run_item as it set status = 'parked'
+        from answered
+        where answered.outcome = 'parked' and it.status = 'due'
+          and it.run_id = answered.run_id and it.business_date = answered.business_date and it.key = answered.key
+      ), noted as (
+        insert into nightwriter.attempt (run_id, business_date, key, outcome, reason, sqlstate, fencing_token, worker)
+        select run_id, business_date, key, outcome, reason, sqlstate, my_token, by_worker
+        from answered where outcome = 'parked'
+      )
+      select answered.item, answered.outcome, case when is_mine then null else coalesce(term.fencing_token, 0) end
+      from answered;
+  end $$;
+
 CREATE FUNCTION nightwriter.partition_of(key text, partition_count integer) RETURNS integer
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     RETURN ((((('x'::text || substr(md5(key), 1, 8)))::bit(32))::bigint % (partition_count)::bigint))::integer;
+
+CREATE FUNCTION nightwriter.raise_key_revision() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+  begin
+    new.revision := old.revision + 1;
+    return new;
+  end $$;
+
+CREATE FUNCTION nightwriter.record_job_version() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+  begin
+    if tg_op = 'UPDATE' and new.query_version < old.query_version then
+      raise exception 'job %: query version % is in force, % is behind it; the stored number only rises', old.name, old.query_version, new.query_version
+        using errcode = 'restrict_violation';
+    end if;
+    insert into nightwriter.job_version (job_id, query_version, code_version)
+      values (new.id, new.query_version, new.query_version) on conflict do nothing;
+    return null;
+  end $$;
 
 CREATE FUNCTION nightwriter.refuse_change() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
   begin
     raise exception '% is append-only: % refused; record a new row that corrects it', tg_table_name, lower(tg_op)
+      using errcode = 'restrict_violation';
+  end $$;
+
+CREATE FUNCTION nightwriter.refuse_job_version_change() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+  begin
+    if old.query_hash is null and (to_jsonb(new) - 'query_hash') = (to_jsonb(old) - 'query_hash') then return new; end if;
+    raise exception 'job_version is append-only: only a hash that nobody knew is filled in, once'
       using errcode = 'restrict_violation';
   end $$;
 
@@ -52,9 +165,20 @@ CREATE TABLE nightwriter.attempt (
     sqlstate text,
     fencing_token bigint,
     worker text NOT NULL,
-    attempted_at timestamp with time zone DEFAULT now() NOT NULL,
+    count bigint DEFAULT 1 NOT NULL,
+    first_at timestamp with time zone DEFAULT now() NOT NULL,
+    last_at timestamp with time zone DEFAULT now() NOT NULL,
+    attempted_at timestamp with time zone GENERATED ALWAYS AS (last_at) STORED,
+    CONSTRAINT attempt_count_check CHECK ((count >= 1)),
     CONSTRAINT attempt_outcome_check CHECK ((outcome = ANY (ARRAY['duplicate'::text, 'fenced'::text, 'conflict'::text, 'withdrawn'::text, 'unknown'::text, 'parked'::text])))
-);
+)
+WITH (fillfactor='70');
+
+COMMENT ON COLUMN nightwriter.attempt.id IS 'read by the builds before this schema only, like attempted_at';
+
+COMMENT ON COLUMN nightwriter.attempt.reason IS 'of the last try, like sqlstate and fencing_token';
+
+COMMENT ON COLUMN nightwriter.attempt.worker IS 'the holder that tried: each has a row of its own';
 
 ALTER TABLE nightwriter.attempt ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME nightwriter.attempt_id_seq
@@ -123,15 +247,38 @@ ALTER TABLE nightwriter.job ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     CACHE 1
 );
 
+CREATE TABLE nightwriter.job_version (
+    job_id integer NOT NULL,
+    query_version integer NOT NULL,
+    code_version integer NOT NULL,
+    query_hash text,
+    brought_by text DEFAULT current_setting('application_name'::text) NOT NULL,
+    database_role text DEFAULT SESSION_USER NOT NULL,
+    reason text,
+    brought_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT job_version_code_version_check CHECK ((code_version >= 1)),
+    CONSTRAINT job_version_query_hash_check CHECK ((query_hash ~ '^[0-9a-f]{64}$'::text)),
+    CONSTRAINT job_version_query_version_check CHECK ((query_version >= 1))
+);
+
+COMMENT ON COLUMN nightwriter.job_version.query_version IS 'the stored number, which only rises: entries carry it';
+
+COMMENT ON COLUMN nightwriter.job_version.code_version IS 'what the code calls the query';
+
+COMMENT ON COLUMN nightwriter.job_version.query_hash IS 'null: a build that knew no hashes brought it in; the first process that calls its query by that number says which it is';
+
 CREATE TABLE nightwriter.key_total (
     job_id integer NOT NULL,
     key text NOT NULL COLLATE pg_catalog."C",
     total_minor bigint DEFAULT 0 NOT NULL,
     version bigint DEFAULT 0 NOT NULL,
     fencing_token bigint DEFAULT 0 NOT NULL,
-    paused_at timestamp with time zone
+    paused_at timestamp with time zone,
+    revision bigint DEFAULT 0 NOT NULL
 )
 WITH (fillfactor='70');
+
+COMMENT ON COLUMN nightwriter.key_total.revision IS 'rises with each pause and each resumption, whoever does it';
 
 CREATE TABLE nightwriter.lease (
     name text NOT NULL COLLATE pg_catalog."C",
@@ -305,7 +452,7 @@ CREATE TABLE sales.sale (
 WITH (autovacuum_vacuum_insert_scale_factor='0', autovacuum_vacuum_insert_threshold='10000');
 
 ALTER TABLE ONLY nightwriter.attempt
-    ADD CONSTRAINT attempt_pkey PRIMARY KEY (id);
+    ADD CONSTRAINT attempt_pkey PRIMARY KEY (run_id, business_date, key, outcome, worker);
 
 ALTER TABLE ONLY nightwriter.audit_log
     ADD CONSTRAINT audit_log_pkey PRIMARY KEY (id);
@@ -318,6 +465,9 @@ ALTER TABLE ONLY nightwriter.job
 
 ALTER TABLE ONLY nightwriter.job
     ADD CONSTRAINT job_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY nightwriter.job_version
+    ADD CONSTRAINT job_version_pkey PRIMARY KEY (job_id, query_version);
 
 ALTER TABLE ONLY nightwriter.key_total
     ADD CONSTRAINT key_total_pkey PRIMARY KEY (job_id, key);
@@ -364,8 +514,6 @@ ALTER TABLE ONLY sales.restaurant
 ALTER TABLE ONLY sales.sale
     ADD CONSTRAINT sale_pkey PRIMARY KEY (business_date, restaurant_id, source, source_line) INCLUDE (amount_minor);
 
-CREATE INDEX attempt_item ON nightwriter.attempt USING btree (run_id, business_date, key);
-
 CREATE INDEX audit_log_job ON nightwriter.audit_log USING btree (job_id, id);
 
 CREATE INDEX run_item_withdrawn ON nightwriter.run_item USING btree (key, business_date) WHERE (status <> 'due'::text);
@@ -380,15 +528,26 @@ CREATE INDEX opening_total_recorded ON sales.opening_total USING btree (epoch, x
 
 CREATE INDEX sale_recorded ON sales.sale USING btree (epoch, xid);
 
-CREATE TRIGGER attempt_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON nightwriter.attempt FOR EACH STATEMENT EXECUTE FUNCTION nightwriter.refuse_change();
+CREATE TRIGGER attempt_folded BEFORE INSERT ON nightwriter.attempt FOR EACH ROW WHEN ((pg_trigger_depth() = 0)) EXECUTE FUNCTION nightwriter.fold_attempt();
 
 CREATE TRIGGER audit_log_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON nightwriter.audit_log FOR EACH STATEMENT EXECUTE FUNCTION nightwriter.refuse_change();
+
+CREATE TRIGGER job_version_append_only BEFORE DELETE OR TRUNCATE ON nightwriter.job_version FOR EACH STATEMENT EXECUTE FUNCTION nightwriter.refuse_change();
+
+CREATE TRIGGER job_version_kept BEFORE UPDATE ON nightwriter.job_version FOR EACH ROW EXECUTE FUNCTION nightwriter.refuse_job_version_change();
+
+CREATE TRIGGER job_version_recorded AFTER INSERT OR UPDATE OF query_version ON nightwriter.job FOR EACH ROW EXECUTE FUNCTION nightwriter.record_job_version();
+
+CREATE TRIGGER key_total_revised BEFORE UPDATE OF paused_at ON nightwriter.key_total FOR EACH ROW WHEN ((old.paused_at IS DISTINCT FROM new.paused_at)) EXECUTE FUNCTION nightwriter.raise_key_revision();
 
 CREATE TRIGGER ledger_entry_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON nightwriter.ledger_entry FOR EACH STATEMENT EXECUTE FUNCTION nightwriter.refuse_change();
 
 CREATE TRIGGER opening_total_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON sales.opening_total FOR EACH STATEMENT EXECUTE FUNCTION nightwriter.refuse_change();
 
 CREATE TRIGGER sale_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON sales.sale FOR EACH STATEMENT EXECUTE FUNCTION nightwriter.refuse_change();
+
+ALTER TABLE ONLY nightwriter.job_version
+    ADD CONSTRAINT job_version_job_id_fkey FOREIGN KEY (job_id) REFERENCES nightwriter.job(id);
 
 ALTER TABLE ONLY nightwriter.partition_term
     ADD CONSTRAINT partition_term_job_id_fkey FOREIGN KEY (job_id) REFERENCES nightwriter.job(id);

@@ -2,7 +2,7 @@
 import { type Config, loadConfig } from "@nightwriter/config";
 import type { Logger } from "@nightwriter/core";
 import { assertSchemaCompatible, type Database } from "@nightwriter/database";
-import { type Job, registerJob } from "@nightwriter/job";
+import { assertCurrent, ensureJob, findDifference, getJob, type Job, type JobDefinition } from "@nightwriter/job";
 import type { ItemQueues } from "@nightwriter/run";
 import { connectDatabase } from "./connect-database.ts";
 import { getDefinition } from "./jobs.ts";
@@ -13,6 +13,12 @@ export interface InstallationOptions {
   /** Shown in pg_stat_activity and in the queue's client list. */
   readonly verb: string;
   readonly jobName: string;
+  /**
+   * - `look`, the default: nothing is written, and any checkout may do it. A job that is not there is one that has done nothing.
+   * - `change`: the job's row is made if it is missing.
+   * - `plan`: that, and this checkout's source query must be the one in force.
+   */
+  readonly purpose?: "look" | "change" | "plan";
   /** For statements that may take long: no timeouts. */
   readonly patient?: boolean;
   /** Default: what the environment says. */
@@ -37,7 +43,9 @@ export async function openInstallation(terminal: Terminal, options: Installation
   const { verb, patient = false } = options;
   const database = opened.use(await connectDatabase({ config, verb, logger, patient }));
   await assertSchemaCompatible(database);
-  const job = await registerJob(database, definition);
+  const job = await openJob(database, definition, options.purpose ?? "look");
+  const difference = findDifference(job);
+  if (difference !== undefined) terminal.note(`${difference}; only looking`);
   const connect = async (): Promise<ItemQueues> => {
     // Loaded when it is needed: most verbs never ask the queue, and its drivers take longer to load than they take to answer.
     const { connectQueues } = await import("@nightwriter/queue");
@@ -62,4 +70,15 @@ export async function openInstallation(terminal: Terminal, options: Installation
     queues: async () => (connected ??= connect()),
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
+}
+
+async function openJob(
+  database: Database,
+  definition: JobDefinition,
+  purpose: NonNullable<InstallationOptions["purpose"]>,
+): Promise<Job> {
+  if (purpose === "look") return getJob(database, definition);
+  const job = await ensureJob(database, definition);
+  if (purpose === "plan") assertCurrent(job);
+  return job;
 }

@@ -11,7 +11,16 @@ function dutyOf(schedule: Pick<JobDefinition, "cron" | "timeZone">): Duty {
   const database = openDatabase({ url: "postgres://127.0.0.1:1/none", applicationName: "unused" });
   const definition = { ...restaurantTotals, ...schedule };
   return {
-    job: { id: 1, definition, partitionCount: 1, closedThrough: undefined },
+    job: {
+      id: 1,
+      definition,
+      partitionCount: 1,
+      closedThrough: undefined,
+      queryVersion: 1,
+      otherVersions: [],
+      isCurrent: true,
+      history: { queryVersion: 1, versions: [] },
+    },
     database,
     planner: database,
     queues: { partition: () => expect.unreachable("a hint enqueues nothing") },

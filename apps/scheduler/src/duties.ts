@@ -2,6 +2,7 @@
 import type { Config } from "@nightwriter/config";
 import { Fault } from "@nightwriter/core";
 import { SqlFault } from "@nightwriter/database";
+import type { JobFaultCode } from "@nightwriter/job";
 import { catchUp } from "./catch-up.ts";
 import { startCronHint } from "./cron-hint.ts";
 import type { Duty } from "./duty.ts";
@@ -19,7 +20,7 @@ export interface DutiesOptions {
   readonly duty: Duty;
   /** Asked before each. A duty that is left out is done in another round, or by whoever leads. */
   readonly mayBegin: () => boolean;
-  /** Called with a bug, which nobody can handle; must end the process. */
+  /** Called with a bug, which nobody can handle, and when another build's source query is in force; must end the process. */
   readonly crash: (bug: unknown) => void;
 }
 
@@ -33,7 +34,7 @@ export function startDuties({ config, duty, mayBegin, crash }: DutiesOptions): D
     };
     // What failed is tried again: by the loop itself in its next round, for the hint by the catch-up.
     before = before.then(begin).catch((error: unknown) => {
-      if (isBug(error)) crash(error);
+      if (isBug(error) || isReplaced(error)) crash(error);
       duty.logger.error({ duty: name, err: error }, "duty failed; will be tried again");
     });
     return before;
@@ -56,4 +57,10 @@ export function startDuties({ config, duty, mayBegin, crash }: DutiesOptions): D
 function isBug(error: unknown): boolean {
   if (error instanceof SqlFault) return error.code === "bug" && error.sqlstate === undefined;
   return !(error instanceof Fault);
+}
+
+/** Another build's source query is in force: no later round of this process could plan by it. */
+function isReplaced(error: unknown): boolean {
+  const code: JobFaultCode = "query_version_differs";
+  return error instanceof Fault && error.code === code;
 }

@@ -1,6 +1,7 @@
 import { type Kysely, sql } from "kysely";
 import { attempt } from "./0006-hardening/attempt.ts";
 import { audit } from "./0006-hardening/audit.ts";
+import { jobVersion } from "./0006-hardening/job-version.ts";
 import { keyPause } from "./0006-hardening/key-pause.ts";
 import { parkItems } from "./0006-hardening/park-items.ts";
 
@@ -12,4 +13,4 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of parts.flat()) await sql.raw(statement).execute(db);
 }
 
-const parts = [audit, attempt, keyPause, parkItems];
+const parts = [audit, attempt, jobVersion, keyPause, parkItems];

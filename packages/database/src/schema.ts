@@ -29,6 +29,22 @@ export interface JobTable {
   created_at: Stamped<Date>;
 }
 
+/** A source query that is or was in force: never changed, but for a hash that was not known. */
+export interface JobVersionTable {
+  job_id: number;
+  /** The stored number, which entries carry. */
+  query_version: number;
+  /** What the code calls the query. */
+  code_version: number;
+  /** Null: brought in by a build that knew no hashes. */
+  query_hash: string | null;
+  /** The process, by its application_name. */
+  brought_by: Stamped<string>;
+  database_role: Stamped<string>;
+  reason: string | null;
+  brought_at: Stamped<Date>;
+}
+
 export interface PartitionTermTable {
   job_id: number;
   partition: number;
@@ -198,6 +214,7 @@ export interface OpeningTotalTable {
 export interface Schema {
   "nightwriter.epoch": EpochTable;
   "nightwriter.job": JobTable;
+  "nightwriter.job_version": JobVersionTable;
   "nightwriter.partition_term": PartitionTermTable;
   "nightwriter.lease": LeaseTable;
   "nightwriter.worker": WorkerTable;

@@ -1,2 +1,6 @@
+export { type CodeVersion, codeVersionOf, describeCodeVersion } from "./code-version.ts";
+export { ensureJob } from "./ensure-job.ts";
 export type { JobDefinition, KeyRow, Relation, Source, SourceRow, StampedSourceRow } from "./job-definition.ts";
-export { assertQueryVersion, getPartitionCount, type Job, type JobFaultCode, registerJob } from "./job-store.ts";
+export { assertCurrent, assertQueryVersion, findDifference, getJob, getPartitionCount, type Job } from "./job-store.ts";
+export { type DeployOptions, deployJob, registerJob } from "./register-job.ts";
+export type { History, JobFaultCode, StoredVersion } from "./stored-version.ts";

@@ -173,7 +173,7 @@ class Batch {
       return;
     }
     const byKey = new Map(rows.map((row) => [row.key, row]));
-    for (const { query_version } of rows) assertQueryVersion(query_version, job.definition);
+    for (const { query_version } of rows) assertQueryVersion(query_version, job);
     for (const item of asked) this.#conclude(item, byKey.get(item.key), fault);
   }
 

@@ -76,7 +76,7 @@ export function guardedWrite(db: QueryCreator<Schema>, job: Job): Statement<Guar
               .selectFrom("nightwriter.job")
               .select("id")
               .where("id", "=", job.id)
-              .where("query_version", "=", job.definition.queryVersion),
+              .where("query_version", "=", job.queryVersion),
           ),
         )
         .forShare(),
@@ -214,7 +214,7 @@ export function guardedWrite(db: QueryCreator<Schema>, job: Job): Statement<Guar
           db.selectNoFrom(sql<string>`pg_current_snapshot()`.as("snapshot")).as("source_snapshot"),
           db.selectNoFrom(sql<number>`nightwriter.current_epoch()`.as("epoch")).as("epoch"),
           parameter<string>("worker", "text").as("worker"),
-          sql<number>`${job.definition.queryVersion}::integer`.as("query_version"),
+          sql<number>`${job.queryVersion}::integer`.as("query_version"),
         ]),
     )
     .with("ent", (cte) =>

@@ -186,7 +186,7 @@ async function summarize({ db, job }: Inspection): Promise<Summary> {
   const { rows } = await sql<{ entries: bigint; earlier: bigint; keys: bigint; total: string }>`
     select entry.entries, entry.earlier, key.keys, key.total
     from (
-      select count(*) as entries, count(*) filter (where query_version < ${job.definition.queryVersion}::integer) as earlier
+      select count(*) as entries, count(*) filter (where query_version = any(${job.otherVersions}::integer[])) as earlier
       from nightwriter.ledger_entry where job_id = ${job.id}::integer
     ) as entry, (
       select count(*) as keys, coalesce(sum(total_minor), 0)::text as total

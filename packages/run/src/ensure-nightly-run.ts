@@ -3,7 +3,7 @@ import type { Job } from "@nightwriter/job";
 import { assertOpen, assertOver, isClosed } from "./assert-plannable.ts";
 import { keysOnDate, touchedBefore } from "./candidate-pairs.ts";
 import { planItems } from "./plan-items.ts";
-import { type Planning, planning } from "./planning.ts";
+import { assertQueryInForce, type Planning, planning } from "./planning.ts";
 import { type Run, runOf } from "./run.ts";
 import { findNightlyRun, getRun, insertRun } from "./run-store.ts";
 import { findPlanBase } from "./touched-pairs.ts";
@@ -32,7 +32,8 @@ export interface Night {
  * Nothing is enqueued: that is {@link enqueueDue}'s business, and {@link reconcile}'s if the caller dies in between.
  *
  * Throws RunFault when the date is not over in the job's zone by the database's clock, or is closed and its night never ran,
- * and SqlFault; other planners of the job are waited for, 25 s at most, which then is weather.
+ * a Fault when another
+ * source query is in force, and SqlFault; other planners of the job are waited for, 25 s at most, which then is weather.
  */
 export async function ensureNightlyRun(
   database: Database,
@@ -59,6 +60,7 @@ async function planNight(
   frame: Planning,
   { businessDate, compare }: { businessDate: string; compare: boolean },
 ): Promise<EnsuredRun> {
+  assertQueryInForce(frame);
   const found = await findNightlyRun(frame, businessDate);
   if (found !== undefined && (found.cancelled_at !== null || isClosed(frame, businessDate))) {
     return { run: runOf(found), created: false, planned: 0 };

@@ -6,7 +6,7 @@ import { assertBegun, assertOpen, assertOver } from "./assert-plannable.ts";
 import { givenKeys, itemsOf, keysOnDate, type Pairs } from "./candidate-pairs.ts";
 import type { EnsuredRun } from "./ensure-nightly-run.ts";
 import { planItems } from "./plan-items.ts";
-import { type Planning, planning } from "./planning.ts";
+import { assertQueryInForce, type Planning, planning } from "./planning.ts";
 import { runOf } from "./run.ts";
 import { RunFault } from "./run-fault.ts";
 import { findNightlyRun, findRequestedRun, getRun, insertRun } from "./run-store.ts";
@@ -38,10 +38,12 @@ export type RunRequest = {
  * run without a single item is possible.
  *
  * Throws RunFault when the id was used for another request, a key is unknown, the date is closed, is not over in the job's zone
- * (or, for named keys, has not begun), or a re-run's night was never planned; and SqlFault.
+ * (or, for named keys, has not begun), or a re-run's night was never planned; a Fault when another source query
+ * is in force; and SqlFault.
  */
 export async function ensureRequestedRun(database: Database, job: Job, request: RunRequest): Promise<EnsuredRun> {
   return planning(database, job, async (frame) => {
+    assertQueryInForce(frame);
     const found = await findRequestedRun(frame, request.requestId);
     if (found !== undefined) {
       assertSameRequest(found, request, job);

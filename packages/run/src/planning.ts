@@ -7,7 +7,7 @@
  */
 import { Fault } from "@nightwriter/core";
 import { type Database, type Schema, sqlFault } from "@nightwriter/database";
-import type { Job } from "@nightwriter/job";
+import { assertQueryVersion, type Job } from "@nightwriter/job";
 import { type RawBuilder, sql, type Transaction } from "kysely";
 
 /** What a planner works with. The job's row as it is under the lock: the {@link Job} in hand may be older. */
@@ -15,6 +15,8 @@ export interface Planning {
   readonly db: Transaction<Schema>;
   readonly job: Job;
   readonly partitionCount: number;
+  /** The stored number of the source query in force. */
+  readonly queryVersion: number;
   /** `YYYY-MM-DD`; undefined when no date is closed. */
   readonly closedThrough: string | undefined;
   /** By the database's clock, once the lock was there. */
@@ -29,6 +31,14 @@ const planningLockSpace = 0x6e777264;
  * and all but the first find nothing to do. Below the client's own query timeout, so that the server speaks first.
  */
 const planningLockTimeout = "25s";
+
+/**
+ * Throws a Fault when another source query is in force than this process knows: its plan would leave out what only that one sees
+ * as different, and the next plan would not look at it again.
+ */
+export function assertQueryInForce({ job, queryVersion }: Planning): void {
+  assertQueryVersion(queryVersion, job);
+}
 
 /** Takes the job's planning lock until the transaction ends. Throws the driver's error. */
 export async function lockPlanning(db: Transaction<Schema>, jobId: number): Promise<void> {
@@ -55,13 +65,15 @@ export async function planning<Result>(
         await lockPlanning(transaction, job.id);
         const row = await transaction
           .selectFrom("nightwriter.job")
-          .select((eb) => ["partition_count", "closed_through", eb.fn<Date>("clock_timestamp").as("now")])
+          .select(["partition_count", "query_version", "closed_through"])
+          .select((eb) => eb.fn<Date>("clock_timestamp").as("now"))
           .where("id", "=", job.id)
           .executeTakeFirstOrThrow();
         return work({
           db: transaction,
           job,
           partitionCount: row.partition_count,
+          queryVersion: row.query_version,
           closedThrough: row.closed_through ?? undefined,
           now: row.now.toTemporalInstant(),
         });

@@ -35,6 +35,7 @@ export async function setStage(terminal: Terminal, options: StageOptions): Promi
     await openInstallation(terminal, {
       verb: "demo",
       jobName: "restaurant-totals",
+      purpose: "plan",
       // When everything is ended at once, connections complain; nobody needs to hear it.
       config: { ...config, logLevel: "error" },
       patient: true,

@@ -30,7 +30,12 @@ export interface OpenFileOptions {
 
 /** Records opening totals and puts them into the queue as first entries. */
 export async function openFile(terminal: Terminal, options: OpenFileOptions): Promise<Answer> {
-  await using installation = await openInstallation(terminal, { verb: "open", jobName: options.job, patient: true });
+  await using installation = await openInstallation(terminal, {
+    verb: "open",
+    purpose: "plan",
+    jobName: options.job,
+    patient: true,
+  });
   const result = await record(terminal, installation, options);
   const planned = result.outcome === "opened" ? result.restaurants : 0;
   const plan = async () => ({ run: { id: result.runId }, planned });

@@ -17,7 +17,12 @@ export interface RerunOptions {
 /** Plans a night's items again, in a new run. */
 export async function rerunNight(terminal: Terminal, { date, job, wait, requestId }: RerunOptions): Promise<Answer> {
   assertNotFarAhead(date, systemClock.now());
-  await using installation = await openInstallation(terminal, { verb: "rerun", jobName: job, patient: true });
+  await using installation = await openInstallation(terminal, {
+    verb: "rerun",
+    purpose: "plan",
+    jobName: job,
+    patient: true,
+  });
   const request = { kind: "rerun", businessDate: date, requestId: requestId ?? randomUUID() } as const;
   const plan = async () => ensureRequestedRun(installation.database, installation.job, request);
   return await carryOut(terminal, installation, { plans: [plan], wait });

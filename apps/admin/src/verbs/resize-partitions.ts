@@ -11,7 +11,12 @@ export interface ResizeOptions {
 
 /** Gives a job another number of partitions, or throws the RunFault that says what is in flight. */
 export async function resizeJobPartitions(terminal: Terminal, { count, job: jobName }: ResizeOptions): Promise<Answer> {
-  await using installation = await openInstallation(terminal, { verb: "partitions resize", jobName, patient: true });
+  await using installation = await openInstallation(terminal, {
+    verb: "partitions resize",
+    purpose: "change",
+    jobName,
+    patient: true,
+  });
   const { database, job, logger } = installation;
   const resized = await resizePartitions(database, job, count);
   const { before, after, fencingToken, movedItems } = resized;

@@ -24,7 +24,12 @@ export interface RunOptions {
 export async function runNights(terminal: Terminal, options: RunOptions): Promise<Answer> {
   const dates = datesOf(options);
   for (const date of dates) assertNotFarAhead(date, systemClock.now());
-  await using installation = await openInstallation(terminal, { verb: "run", jobName: options.job, patient: true });
+  await using installation = await openInstallation(terminal, {
+    verb: "run",
+    purpose: "plan",
+    jobName: options.job,
+    patient: true,
+  });
   const now = await databaseNow(installation.database);
   for (const date of dates) {
     assertNotFuture(date, now);

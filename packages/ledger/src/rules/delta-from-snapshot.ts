@@ -11,7 +11,7 @@ import type { Finding } from "./rule.ts";
  * Rows of an earlier epoch were there when the snapshot's cluster began; rows of a later one came after the snapshot's
  * cluster had ended. Ids are compared within one epoch only.
  *
- * What an earlier version of the source query summed, only that query could sum again: such entries count as what they say,
+ * What another version of the source query summed, only that query could sum again: such entries count as what they say,
  * and the report says how many there are.
  */
 export async function findWrongDeltas(inspection: Inspection, scope: PairScope): Promise<Finding[]> {
@@ -44,6 +44,6 @@ export async function findWrongDeltas(inspection: Inspection, scope: PairScope):
         ('delta_minor', seen.amount_minor - entry.earlier_minor, entry.delta_minor::numeric),
         ('source_count', seen.count::numeric, entry.source_count::numeric)
       ) as told(measure, expected, actual)
-      where told.expected <> told.actual and entry.query_version >= ${inspection.job.definition.queryVersion}::integer`,
+      where told.expected <> told.actual and entry.query_version <> all(${inspection.job.otherVersions}::integer[])`,
   );
 }
