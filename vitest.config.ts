@@ -5,6 +5,8 @@ import { ClosingLineReporter } from "./test/closing-line-reporter.ts";
 const slow = ["test/**/*.slow.test.ts"];
 /** They hold the product to seconds that it promises for two cores: no other file runs beside them. */
 const alone = ["test/fleet/{faults,hand-over}*.slow.test.ts"];
+/** The same on longer scales, and what must be seen many times: `./nightwriter test --soak`, and in no other run. */
+const soak = ["test/**/*.soak.test.ts"];
 const needsNoService = ["{apps,packages}/*/src/**/*.test.ts", "test/{architecture,launcher}/**/*.test.ts"];
 
 const withServers = {
@@ -30,7 +32,7 @@ const config: ViteUserConfig = defineConfig({
           ...withServers,
           name: "service",
           include: ["test/**/*.test.ts"],
-          exclude: [...needsNoService, ...slow, "**/node_modules/**"],
+          exclude: [...needsNoService, ...slow, ...soak, "**/node_modules/**"],
         },
       },
       {
@@ -40,6 +42,10 @@ const config: ViteUserConfig = defineConfig({
       {
         extends: true,
         test: { ...withServers, name: "alone", include: alone, maxWorkers: 1, sequence: { groupOrder: 1 } },
+      },
+      {
+        extends: true,
+        test: { ...withServers, name: "soak", include: soak, maxWorkers: 1, sequence: { groupOrder: 2 } },
       },
     ],
   },

@@ -6,11 +6,12 @@
  */
 import { inspect } from "node:util";
 import { Fault } from "@nightwriter/core";
+import { benchAgainst } from "./against/against.ts";
 import { type Figure, isReached } from "./figure.ts";
 import { assertRoom, describeMachine } from "./machine.ts";
 import { type Options, parseOptions, usage } from "./options.ts";
 import { startProgress } from "./progress.ts";
-import { type Report, reportJson, reportTable, spreadText } from "./report.ts";
+import { comparedTable, type Report, reportJson, reportTable, spreadText } from "./report.ts";
 import { growthRow } from "./rows/growth.ts";
 import { guardedWriteRow } from "./rows/guarded-write.ts";
 import { leaseRow } from "./rows/lease.ts";
@@ -22,7 +23,9 @@ import { openStage, serverSeconds, stageSeconds } from "./stage.ts";
 
 const rows: readonly Row[] = [nightRow, leaseRow, guardedWriteRow, planningRow, growthRow, verifyRow];
 
-async function bench({ scale, pairCount, rows: wanted }: Options): Promise<Report> {
+type BoundOptions = Extract<Options, { kind: "bounds" }>;
+
+async function bench({ scale, pairCount, rows: wanted }: BoundOptions): Promise<Report> {
   const startedAt = Temporal.Now.instant();
   const startMs = performance.now();
   const machine = describeMachine();
@@ -54,6 +57,22 @@ function leave(error: unknown): never {
   process.exit(1);
 }
 
+async function holdToBounds(options: BoundOptions): Promise<void> {
+  const limit = options.scale.limitMinutes;
+  const late = setTimeout(() => leave(new Fault("late", `not done after ${limit} minutes; given up`)), limit * 60_000);
+  const report = await bench(options);
+  clearTimeout(late);
+  process.stdout.write(`${options.json ? reportJson(report) : reportTable(report)}\n`);
+  if (options.scale.name === "full" && !report.figures.every(isReached)) process.exitCode = 3;
+}
+
+async function compare(options: Extract<Options, { kind: "against" }>): Promise<void> {
+  const report = await benchAgainst({ ...options, say });
+  process.stdout.write(`${options.json ? JSON.stringify(report, undefined, 2) : comparedTable(report)}\n`);
+  const isSlower = report.figures.some(({ verdict }) => verdict === "slower");
+  if (options.scale.name === "full" && isSlower) process.exitCode = 3;
+}
+
 try {
   const args = process.argv.slice(2);
   if (args.includes("--help")) {
@@ -61,12 +80,7 @@ try {
     process.exit(0);
   }
   const options = parseOptions(args, rows);
-  const limit = options.scale.limitMinutes;
-  const late = setTimeout(() => leave(new Fault("late", `not done after ${limit} minutes; given up`)), limit * 60_000);
-  const report = await bench(options);
-  clearTimeout(late);
-  process.stdout.write(`${options.json ? reportJson(report) : reportTable(report)}\n`);
-  if (options.scale.name === "full" && !report.figures.every(isReached)) process.exitCode = 3;
+  await (options.kind === "bounds" ? holdToBounds(options) : compare(options));
 } catch (error) {
   leave(error);
 }

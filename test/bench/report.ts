@@ -1,4 +1,5 @@
 /** What is printed: a table for people, which is Markdown, or a document for machines. */
+import { type ComparedReport, intervalText } from "./against/against.ts";
 import { type Bound, type Figure, isReached, spreadOf } from "./figure.ts";
 import type { Machine } from "./machine.ts";
 import type { Scale } from "./scale.ts";
@@ -27,20 +28,37 @@ export function reportTable({ figures, machine, scale, startedAt }: Report): str
     ["what", "ours", "measured by", "median (least – greatest)", "must reach", ""],
     ...figures.map((figure) => rowOf(figure, scale)),
   ];
+  return [...table(rows), "", ...machineLines(machine, startedAt), `scale ${scale.name}`].join("\n");
+}
+
+/** The same for two builds. */
+export function comparedTable({ figures, machine, scale, startedAt, against }: ComparedReport): string {
+  const rows = [
+    ["what", "this build ÷ the earlier", "pairs", ""],
+    ...figures.map(({ name, pairs, verdict, ...interval }) => [
+      name,
+      intervalText(interval),
+      String(pairs.length),
+      verdict,
+    ]),
+  ];
+  return [...table(rows), "", ...machineLines(machine, startedAt), `against ${against}; scale ${scale}`].join("\n");
+}
+
+function table(rows: readonly (readonly string[])[]): string[] {
   const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
   const line = (row: readonly string[]): string =>
     `| ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(" | ")} |`;
   const [head = [], ...body] = rows;
-  const rule = line(widths.map((width) => "-".repeat(width)));
+  return [line(head), line(widths.map((width) => "-".repeat(width))), ...body.map(line)];
+}
+
+function machineLines(machine: Machine, startedAt: Temporal.Instant): string[] {
   const { cpu, cores, memoryGib, node, postgres, hugePages, redis, load } = machine;
   return [
-    line(head),
-    rule,
-    ...body.map(line),
-    "",
     `${startedAt.toString({ smallestUnit: "minute" })}; ${cores} cores (${cpu}), ${memoryGib} GiB; load ${load.join(", ")} at the start`,
-    `Node ${node}, PostgreSQL ${postgres} ${hugePages ? "with" : "without"} huge pages, Redis ${redis}; scale ${scale.name}`,
-  ].join("\n");
+    `Node ${node}, PostgreSQL ${postgres} ${hugePages ? "with" : "without"} huge pages, Redis ${redis}`,
+  ];
 }
 
 function rowOf(figure: Figure, scale: Scale): string[] {

@@ -9,6 +9,8 @@ export interface Scale {
   readonly historyDays: number;
   /** Keys of the ledger that has grown. */
   readonly manyKeyCount: number;
+  /** Lines of a file that is imported, where two builds are compared. */
+  readonly importLineCount: number;
   /** Nights of the ledger that is verified: with `keyCount` entries each. */
   readonly verifiedDays: number;
   /** PostgreSQL's shared buffers, in MB. */
@@ -28,6 +30,7 @@ export const scales: Readonly<Record<Scale["name"], Scale>> = {
     salesPerKey: 10,
     historyDays: 35,
     manyKeyCount: 1_000_000,
+    importLineCount: 200_000,
     verifiedDays: 50,
     buffersMb: 2_048,
     diskGib: 20,
@@ -41,6 +44,7 @@ export const scales: Readonly<Record<Scale["name"], Scale>> = {
     salesPerKey: 3,
     historyDays: 2,
     manyKeyCount: 4_000,
+    importLineCount: 1_000,
     verifiedDays: 3,
     buffersMb: 64,
     diskGib: 1,

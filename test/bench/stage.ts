@@ -1,12 +1,9 @@
 /** The servers of one run, and the ledgers on them: nights of history, applied, with statistics up to date. */
-import { type Database, openDatabase } from "@nightwriter/database";
-import { ensureServer, type PostgresService, startPostgres, startRedis } from "@nightwriter/services";
-import { Redis } from "ioredis";
-import { allowHugePages } from "./huge-pages.ts";
 import { addRestaurants, finishNight, type Ledger, openLedger, planNight } from "./ledger.ts";
 import type { Servers } from "./machine.ts";
 import type { Progress } from "./progress.ts";
 import type { Scale } from "./scale.ts";
+import { command, openServers } from "./servers.ts";
 import { setBasedWrite } from "./set-based-write.ts";
 
 export interface Stage extends AsyncDisposable {
@@ -43,66 +40,40 @@ export function stageSeconds(scale: Scale): { ordinary: number; verified: number
   };
 }
 
-/**
- * Starts PostgreSQL and Redis, and makes the ordinary ledger. fsync is on, and so is everything else that makes commits
- * durable. The buffers hold the data, in huge pages where the kernel lets us, as a server's would that is bought for them;
- * checkpoints come by volume, and Redis does not rewrite its log, so that not one of the two sides alone meets such a thing.
- */
+/** Starts the servers and makes the ordinary ledger. */
 export async function openStage(options: StageOptions): Promise<Stage> {
   const { scale, progress } = options;
   await using started = new AsyncDisposableStack();
   progress.begin("servers", serverSeconds);
-  await ensureServer("redis");
-  const redis = started.use(await startRedis({ args: ["--auto-aof-rewrite-percentage", "0"] }));
-  const postgres = started.use(await startServer(scale));
-  const admin = started.use(
-    openDatabase({ url: postgres.url, applicationName: "bench", max: 1, statementTimeoutMs: 0 }),
-  );
-  const urlOf = (name: string): string => {
-    const url = new URL(postgres.url);
-    url.pathname = `/${name}`;
-    return url.href;
-  };
-  const create = async (name: string, template = "template1"): Promise<string> => {
-    // Copies files instead of logging each page: the copy is made of what the checkpoint in front of it wrote.
-    await command(admin, `create database ${name} template ${template} strategy file_copy`);
-    return urlOf(name);
-  };
+  const servers = started.use(await openServers(scale));
   const seconds = stageSeconds(scale);
-  const historyUrl = await create("history");
+  const historyUrl = await servers.create("history");
   {
     await using history = await openLedger(historyUrl);
     await addRestaurants(history, scale.keyCount);
     await addHistory(history, { scale, progress, nights: scale.historyDays, seconds: seconds.ordinary });
   }
-  const ordinary = started.use(await openLedger(await create("ordinary", "history"), scale.historyDays));
+  const ordinary = started.use(await openLedger(await servers.create("ordinary", "history"), scale.historyDays));
   const resources = started.move();
   return {
     ...options,
-    redisUrl: redis.url,
-    servers: { ...(await describePostgres(admin)), redis: await redisVersion(redis.url) },
+    redisUrl: servers.redisUrl,
+    servers: servers.versions,
     ordinary,
     verified: async () => {
-      const ledger = resources.use(await openLedger(await create("verified", "history"), scale.historyDays));
+      const ledger = resources.use(await openLedger(await servers.create("verified", "history"), scale.historyDays));
       const nights = scale.verifiedDays - scale.historyDays;
       await addHistory(ledger, { scale, progress, nights, seconds: seconds.verified });
       return ledger;
     },
     grown: async () => {
-      const ledger = resources.use(await openLedger(await create("grown")));
+      const ledger = resources.use(await openLedger(await servers.create("grown")));
       await addRestaurants(ledger, scale.manyKeyCount);
       await addHistory(ledger, { scale, progress, nights: 1, seconds: seconds.grown });
       return ledger;
     },
     [Symbol.asyncDispose]: async () => resources.disposeAsync(),
   };
-}
-
-async function startServer({ buffersMb }: Scale): Promise<PostgresService> {
-  await using _allowed = await allowHugePages(buffersMb);
-  return await startPostgres({
-    settings: { shared_buffers: `${buffersMb}MB`, max_wal_size: "4GB", checkpoint_timeout: "1h" },
-  });
 }
 
 interface HistoryOptions extends Pick<Stage, "scale" | "progress"> {
@@ -120,24 +91,4 @@ async function addHistory(ledger: Ledger, { scale, progress, nights, seconds }: 
   }
   await command(ledger.database, "vacuum analyze");
   await command(ledger.database, "checkpoint");
-}
-
-async function command(database: Database, text: string): Promise<void> {
-  await database.session((session) => session.query(text));
-}
-
-async function describePostgres(database: Database): Promise<Omit<Servers, "redis">> {
-  const [row] = await database.session((session) =>
-    session.query<{ version: string; huge: string }>(
-      "select current_setting('server_version') as version, current_setting('huge_pages_status') as huge",
-    ),
-  );
-  return { postgres: row?.version ?? "unknown", hugePages: row?.huge === "on" };
-}
-
-async function redisVersion(url: string): Promise<string> {
-  const client = new Redis(url);
-  const info = await client.info("server");
-  await client.quit();
-  return /^redis_version:(\S+)/m.exec(info)?.[1] ?? "unknown";
 }

@@ -14,10 +14,18 @@ const ALWAYS_NEEDED: readonly SystemServer[] = [
 const ELSE_NEEDED: readonly SystemServer[] = ["etcd", "zookeeper"];
 const CLOSING_LINE = /(\d+) passed, (\d+) failed, (\d+) skipped$/;
 
+/** Which tests: `quick` does without the slow ones and the servers that only those need; `soak` is the long ones alone, which no other has. */
+type TestScale = "quick" | "whole" | "soak";
+
 export type TestOptions = {
-  /** Leaves out the slow tests, and does without the servers that only those tests need. */
-  quick: boolean;
+  scale: TestScale;
   json: boolean;
+};
+
+const PROJECTS: Readonly<Record<TestScale, readonly string[]>> = {
+  quick: ["--project=!slow", "--project=!alone", "--project=!soak"],
+  whole: ["--project=!soak"],
+  soak: ["--project=soak"],
 };
 
 /**
@@ -26,13 +34,12 @@ export type TestOptions = {
  *
  * Returns the exit code: 0, or 1 if anything failed, was skipped, or kept the tests from running at all. Throws a
  * ServicesFault where a server that the tests need is not on the machine and cannot be installed: Redis, PostgreSQL 15,
- * and without `quick` etcd and ZooKeeper.
+ * and for the whole of it etcd and ZooKeeper.
  */
-export async function runTests({ quick, json }: TestOptions): Promise<number> {
-  for (const server of [...ALWAYS_NEEDED, ...(quick ? [] : ELSE_NEEDED)]) await ensureServer(server);
+export async function runTests({ scale, json }: TestOptions): Promise<number> {
+  for (const server of [...ALWAYS_NEEDED, ...(scale === "whole" ? ELSE_NEEDED : [])]) await ensureServer(server);
 
-  const projects = quick ? ["--project=!slow", "--project=!alone"] : [];
-  const { exitCode, stdout } = await execa("vitest", ["run", ...projects], {
+  const { exitCode, stdout } = await execa("vitest", ["run", ...PROJECTS[scale]], {
     cwd: ROOT,
     localDir: ROOT,
     preferLocal: true,
