@@ -7,6 +7,7 @@ CREATE SCHEMA sales;
 
 CREATE FUNCTION nightwriter.current_epoch() RETURNS integer
     LANGUAGE plpgsql STABLE PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
   declare
     found_epoch integer;
@@ -35,6 +36,23 @@ CREATE FUNCTION nightwriter.fold_attempt() RETURNS trigger
         first_at = least(kept.first_at, excluded.first_at), last_at = greatest(kept.last_at, excluded.last_at);
     return null;
   end $$;
+
+CREATE FUNCTION nightwriter.is_own_stamp(xid xid8, epoch integer, stamped text) RETURNS boolean
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+  begin
+    if xid = pg_current_xact_id() and epoch = nightwriter.current_epoch() then
+      perform set_config('nightwriter.stamped_epoch', epoch::text, true);
+      return true;
+    end if;
+    raise exception '%: a row that carries the stamp of another transaction (xid %, epoch %) is refused; leave its columns xid and epoch out, their defaults stamp it',
+      stamped, xid, epoch
+      using errcode = 'check_violation', schema = (parse_ident(stamped))[1], table = (parse_ident(stamped))[2],
+        constraint = (parse_ident(stamped))[2] || '_own_stamp',
+        hint = format('A dump of the whole database keeps its stamps. To restore data without their schema: alter table %1$s drop constraint %2$I; restore; select nightwriter.require_stamps(%1$L).',
+          stamped, (parse_ident(stamped))[2] || '_own_stamp');
+  end $_$;
 
 CREATE FUNCTION nightwriter.park_items(for_job integer, for_partition integer, my_token bigint, my_nonce uuid, by_worker text, run_ids bigint[], business_dates date[], keys text[], reasons text[], sqlstates text[]) RETURNS TABLE(item bigint, outcome text, stored_token bigint)
     LANGUAGE plpgsql
@@ -131,6 +149,7 @@ CREATE FUNCTION nightwriter.record_job_version() RETURNS trigger
 
 CREATE FUNCTION nightwriter.refuse_change() RETURNS trigger
     LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
   begin
     raise exception '% is append-only: % refused; record a new row that corrects it', tg_table_name, lower(tg_op)
@@ -145,6 +164,23 @@ CREATE FUNCTION nightwriter.refuse_job_version_change() RETURNS trigger
     raise exception 'job_version is append-only: only a hash that nobody knew is filled in, once'
       using errcode = 'restrict_violation';
   end $$;
+
+CREATE FUNCTION nightwriter.require_stamps(stamped regclass) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  declare
+    named text := (select relname || '_own_stamp' from pg_class where oid = stamped);
+  begin
+    execute format('alter table %s drop constraint if exists %I', stamped, named);
+    execute format(
+      'alter table %s add constraint %I check (
+        xid = pg_current_xact_id() and epoch::text = current_setting(''nightwriter.stamped_epoch'', true)
+          or nightwriter.is_own_stamp(xid, epoch, %L)) not valid',
+      stamped, named, stamped);
+  end $$;
+
+COMMENT ON FUNCTION nightwriter.require_stamps(stamped regclass) IS 'afterwards the table, which has the columns xid and epoch, takes only rows with the stamp of the transaction that writes them';
 
 CREATE AGGREGATE nightwriter.sum_minor(bigint) (
     SFUNC = int8pl,
@@ -454,6 +490,9 @@ WITH (autovacuum_vacuum_insert_scale_factor='0', autovacuum_vacuum_insert_thresh
 ALTER TABLE ONLY nightwriter.attempt
     ADD CONSTRAINT attempt_pkey PRIMARY KEY (run_id, business_date, key, outcome, worker);
 
+ALTER TABLE nightwriter.audit_log
+    ADD CONSTRAINT audit_log_own_stamp CHECK ((((xid = pg_current_xact_id()) AND ((epoch)::text = current_setting('nightwriter.stamped_epoch'::text, true))) OR nightwriter.is_own_stamp(xid, epoch, 'nightwriter.audit_log'::text))) NOT VALID;
+
 ALTER TABLE ONLY nightwriter.audit_log
     ADD CONSTRAINT audit_log_pkey PRIMARY KEY (id);
 
@@ -477,6 +516,9 @@ ALTER TABLE ONLY nightwriter.lease
 
 ALTER TABLE ONLY nightwriter.ledger_entry
     ADD CONSTRAINT ledger_entry_item UNIQUE (job_id, business_date, key, run_id);
+
+ALTER TABLE nightwriter.ledger_entry
+    ADD CONSTRAINT ledger_entry_own_stamp CHECK ((((xid = pg_current_xact_id()) AND ((epoch)::text = current_setting('nightwriter.stamped_epoch'::text, true))) OR nightwriter.is_own_stamp(xid, epoch, 'nightwriter.ledger_entry'::text))) NOT VALID;
 
 ALTER TABLE ONLY nightwriter.ledger_entry
     ADD CONSTRAINT ledger_entry_version UNIQUE (job_id, version_after, key);
@@ -505,11 +547,17 @@ ALTER TABLE ONLY sales.import_file
 ALTER TABLE ONLY sales.import_file
     ADD CONSTRAINT import_file_restaurant_id_content_hash_key UNIQUE NULLS NOT DISTINCT (restaurant_id, content_hash);
 
+ALTER TABLE sales.opening_total
+    ADD CONSTRAINT opening_total_own_stamp CHECK ((((xid = pg_current_xact_id()) AND ((epoch)::text = current_setting('nightwriter.stamped_epoch'::text, true))) OR nightwriter.is_own_stamp(xid, epoch, 'sales.opening_total'::text))) NOT VALID;
+
 ALTER TABLE ONLY sales.opening_total
     ADD CONSTRAINT opening_total_pkey PRIMARY KEY (restaurant_id);
 
 ALTER TABLE ONLY sales.restaurant
     ADD CONSTRAINT restaurant_pkey PRIMARY KEY (id);
+
+ALTER TABLE sales.sale
+    ADD CONSTRAINT sale_own_stamp CHECK ((((xid = pg_current_xact_id()) AND ((epoch)::text = current_setting('nightwriter.stamped_epoch'::text, true))) OR nightwriter.is_own_stamp(xid, epoch, 'sales.sale'::text))) NOT VALID;
 
 ALTER TABLE ONLY sales.sale
     ADD CONSTRAINT sale_pkey PRIMARY KEY (business_date, restaurant_id, source, source_line) INCLUDE (amount_minor);

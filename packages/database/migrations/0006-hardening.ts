@@ -4,6 +4,7 @@ import { audit } from "./0006-hardening/audit.ts";
 import { jobVersion } from "./0006-hardening/job-version.ts";
 import { keyPause } from "./0006-hardening/key-pause.ts";
 import { parkItems } from "./0006-hardening/park-items.ts";
+import { stamps } from "./0006-hardening/stamps.ts";
 
 /**
  * What an attack taught, one part for each subject. It is one migration, because a build works on its own schema and on the
@@ -13,4 +14,4 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of parts.flat()) await sql.raw(statement).execute(db);
 }
 
-const parts = [audit, attempt, jobVersion, keyPause, parkItems];
+const parts = [audit, attempt, jobVersion, keyPause, parkItems, stamps];
