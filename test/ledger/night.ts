@@ -33,8 +33,11 @@ export interface Night extends AsyncDisposable {
   readonly keys: readonly string[];
 }
 
-/** Restaurants `r0001`…, each with one sale of 120 on {@link date}, and a total of 1,000 that another date has brought. */
-export async function openNight(server: PostgresVersion, count = 1): Promise<Night> {
+/**
+ * Restaurants `r0001`…, each with one sale of 120 on {@link date}, and a total of 1,000 that another date has brought; after so
+ * many earlier nights, of which the statistics know: with some runs before it the server plans the write in another way.
+ */
+export async function openNight(server: PostgresVersion, count = 1, earlierNights = 0): Promise<Night> {
   const test = await testDatabase({ server, max: 8 });
   const job = await registerJob(test.database, { ...restaurantTotals, partitionCount: 1 });
   const [term] = await readTerms(test.database, job);
@@ -45,6 +48,9 @@ export async function openNight(server: PostgresVersion, count = 1): Promise<Nig
     .insertInto("nightwriter.key_total")
     .values(keys.map((key) => ({ job_id: job.id, key })))
     .execute();
+  await sql`insert into nightwriter.run (job_id, business_date, kind, planned_at, finished_at)
+    select ${job.id}, date '2026-02-01' - night, 'nightly', now(), now()
+    from generate_series(1, ${earlierNights}::integer) as night`.execute(test.db);
   const before = "2026-02-28";
   await recordSales(
     test.db,
@@ -55,6 +61,7 @@ export async function openNight(server: PostgresVersion, count = 1): Promise<Nig
     test.db,
     keys.map((restaurant) => ({ restaurant, businessDate: date, amountMinor: 120 })),
   );
+  if (earlierNights > 0) await sql`vacuum analyze`.execute(test.db);
   return night;
 }
 

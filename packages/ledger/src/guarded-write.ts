@@ -5,7 +5,9 @@
  * is the newest one. So whatever is decided on is read twice, without a lock (from the snapshot that the sums come
  * from) and with one, and counts only where both agree:
  *
- *   item   what is asked for, at most one item per key, of dates that are open; behind the gates of its runs
+ *   gate   the gates of the runs, passed; item, term and live ask it, so that no plan can lock a row before it: whoever
+ *          waits there holds nothing that a park or a raise waits for. The snapshot is older than that wait.
+ *   item   what is asked for, at most one item per key, of dates that are open
  *   term   the partition's term, locked, if it is still mine, and the job's source query is still the one I sum. Whoever
  *          takes the partition over updates that row: it waits for a write in flight, and shuts the next one out.
  *   seen   the runs' revisions in the snapshot, materialized: looked up once and not for each item
@@ -55,11 +57,15 @@ export function guardedWrite(db: QueryCreator<Schema>, job: Job): Statement<Guar
   const partition = parameter<number>("partition", "integer");
   const fencingToken = parameter<bigint>("fencingToken", "bigint");
   const query = db
+    .with(
+      (cte) => cte("gate").materialized(),
+      (cte) => cte.selectNoFrom(passGates(runs).as("count")),
+    )
     .with("item", (cte) =>
       cte
         .selectFrom(given)
         .selectAll()
-        .where(passGates(runs), ">=", 0n)
+        .where(hasPassed)
         .where("business_date", ">", cte.selectFrom("nightwriter.job").select(openAfter).where("id", "=", job.id)),
     )
     .with("term", (cte) =>
@@ -70,6 +76,7 @@ export function guardedWrite(db: QueryCreator<Schema>, job: Job): Statement<Guar
         .where("partition", "=", partition)
         .where("fencing_token", "=", fencingToken)
         .where("nonce", "=", parameter<string>("nonce", "uuid"))
+        .where(hasPassed)
         .where((eb) =>
           eb.exists(
             cte
@@ -92,6 +99,7 @@ export function guardedWrite(db: QueryCreator<Schema>, job: Job): Statement<Guar
         .where("id", "=", sql<bigint>`any(${runs})`)
         .where("job_id", "=", job.id)
         .where("cancelled_at", "is", null)
+        .where(hasPassed)
         .orderBy("id")
         .forShare(),
     )
@@ -228,6 +236,9 @@ export function guardedWrite(db: QueryCreator<Schema>, job: Job): Statement<Guar
     .selectAll();
   return statement(query);
 }
+
+/** True, once all gates are passed: what asks it comes after them, in whatever order the rest is planned. */
+const hasPassed = sql<boolean>`(select "count" from "gate") >= 0`;
 
 /** The last closed date; every date is after it when none is closed. */
 const openAfter = sql<string>`coalesce(closed_through, '-infinity')`.as("date");
