@@ -3,7 +3,7 @@ import { ensureNightlyRun, ensureRequestedRun, finishRuns } from "@nightwriter/r
 import { barrier, bothPostgres, makeRestaurants, recordSales } from "@nightwriter/testkit";
 import { sql } from "kysely";
 import { describe, expect, it } from "vitest";
-import { allDue, cancelRun, setItemStatus, testJob } from "./test-job.ts";
+import { allDue, cancelRun, imbalances, setItemStatus, testJob } from "./test-job.ts";
 
 const date = "2026-03-14";
 const plainDate = Temporal.PlainDate.from(date);
@@ -78,6 +78,23 @@ describe.each(bothPostgres)("ensureNightlyRun on PostgreSQL %s", (server) => {
     await setItemStatus(night.db, manual.run.id, { key: cancelled, status: "cancelled" });
     const { run } = await night.plan(date);
     expect(await night.itemsOf(run.id)).toEqual([`r0003 ${date}`]);
+  });
+
+  it("goes on with a pair whose parked or cancelled item has its entry", async () => {
+    await using night = await testJob({ server, restaurants: 3 });
+    const [parked = "", cancelled = ""] = night.keys;
+    const { run } = await night.plan(date);
+    await night.applyDue();
+    await setItemStatus(night.db, run.id, { key: parked, status: "parked" });
+    await setItemStatus(night.db, run.id, { key: cancelled, status: "cancelled" });
+    await recordSales(
+      night.db,
+      night.keys.map((restaurant) => ({ restaurant, businessDate: date, amountMinor: 7 })),
+    );
+    const next = await night.plan(plainDate.add({ days: 1 }).toString());
+    expect(await night.itemsOf(next.run.id)).toEqual(expect.arrayContaining(night.keys.map((key) => `${key} ${date}`)));
+    await night.applyDue();
+    expect(await imbalances(night.db)).toEqual([]);
   });
 
   it("leaves out what another run has still to apply, and plans it when that run has", async () => {

@@ -17,7 +17,7 @@ import { type CompiledQuery, type Expression, type RawBuilder, sql } from "kysel
 import type { Pairs } from "./candidate-pairs.ts";
 import type { Planning } from "./planning.ts";
 import type { Pair } from "./touched-pairs.ts";
-import { unappliedItems } from "./unapplied-items.ts";
+import { itemsWithoutEntry, unappliedItems } from "./unapplied-items.ts";
 
 export interface PlanRequest {
   readonly runId: bigint;
@@ -133,13 +133,15 @@ function dueElsewhere(db: Planning["db"], job: Job, runId: bigint): Pairs {
     .where((eb) => eb.or([eb("other.finished_at", "is", null), eb("other.cancelled_at", "is not", null)]));
 }
 
-/** What was parked or cancelled in any run of the job: only an explicit verb brings it back. */
+/**
+ * What was parked or cancelled in any run of the job before it was applied: only an explicit verb brings it back. One that has
+ * its entry has nothing left to withdraw, and its pair goes on.
+ */
 function withdrawn(db: Planning["db"], job: Job): Pairs {
-  return db
-    .selectFrom("nightwriter.run_item as withdrawn")
-    .innerJoin("nightwriter.run as its", "its.id", "withdrawn.run_id")
-    .select(["withdrawn.key", "withdrawn.business_date"])
-    .where("withdrawn.status", "<>", "due")
+  return itemsWithoutEntry(db, job)
+    .innerJoin("nightwriter.run as its", "its.id", "it.run_id")
+    .select(["it.key", "it.business_date"])
+    .where("it.status", "<>", "due")
     .where("its.job_id", "=", job.id);
 }
 

@@ -15,7 +15,7 @@ import type { Job } from "@nightwriter/job";
 import { type Expression, type RawBuilder, sql } from "kysely";
 import { type Planning, planning } from "./planning.ts";
 import { RunFault } from "./run-fault.ts";
-import { dueItemsQuery, unappliedItems } from "./unapplied-items.ts";
+import { dueItemsQuery, itemsWithoutEntry, unappliedItems } from "./unapplied-items.ts";
 
 interface ItemIdentity {
   run_id: bigint;
@@ -116,11 +116,10 @@ async function raiseAllTerms({ db, job }: Planning, partitionCount: number): Pro
   return fencing_token;
 }
 
-/** Withdrawn items of all runs, and what has no entry yet of runs that are unfinished (its key is paused) or cancelled. */
+/** Of what has no entry: withdrawn items of all runs, and the others of runs that are unfinished (its key is paused) or cancelled. */
 async function moveItems(frame: Planning, partitionCount: number): Promise<number> {
   const { db, job } = frame;
-  const withdrawn = db
-    .selectFrom("nightwriter.run_item as it")
+  const withdrawn = itemsWithoutEntry(db, job)
     .innerJoin("nightwriter.run as its", "its.id", "it.run_id")
     .select(["it.run_id", "it.business_date", "it.key"])
     .where("its.job_id", "=", job.id)

@@ -6,15 +6,14 @@ import type { Kysely, SelectQueryBuilder } from "kysely";
 export type ItemQuery = SelectQueryBuilder<Schema & { it: Schema["nightwriter.run_item"] }, "it", object>;
 
 /**
- * Items that were not withdrawn and have no entry yet, paused ones among them; to be narrowed to some runs by the caller.
+ * Items that have no entry, whatever their status; to be narrowed to some by the caller.
  *
  * Each item's entry is looked up by itself, as a scalar: a join would be planned by statistics that do not know
  * tonight's run, and can come out quadratic.
  */
-export function unappliedItems(db: Kysely<Schema>, job: Job): ItemQuery {
+export function itemsWithoutEntry(db: Kysely<Schema>, job: Job): ItemQuery {
   return db
     .selectFrom("nightwriter.run_item as it")
-    .where("it.status", "=", "due")
     .where((eb) =>
       eb(
         eb
@@ -29,6 +28,11 @@ export function unappliedItems(db: Kysely<Schema>, job: Job): ItemQuery {
         null,
       ),
     );
+}
+
+/** The ones among them that were not withdrawn, paused ones included; to be narrowed to some runs by the caller. */
+export function unappliedItems(db: Kysely<Schema>, job: Job): ItemQuery {
+  return itemsWithoutEntry(db, job).where("it.status", "=", "due");
 }
 
 /** The ones among them whose key is not paused: what is due. */
