@@ -35,7 +35,9 @@ async function inEachPool(
   }
 }
 
-const gate = ({ runId }: Item): string => `select pg_advisory_xact_lock(${0x6e777267}, ${runId})`;
+/** What `park_items` takes first: each write of the run waits until this session's transaction ends. */
+const closeGate = async (session: Session, { runId }: Item): Promise<unknown> =>
+  session.query("select pg_advisory_xact_lock(1853321831, $1::integer)", [runId]);
 
 /** Row locks need a transaction id, which is locked for as long as its transaction lasts. */
 const heldByWriter = `select distinct locktype from pg_locks join pg_stat_activity using (pid)
@@ -48,7 +50,7 @@ async function waitAtGate(night: Night, writer: Session, text: string): Promise<
   invariant(item !== undefined, "the night has a key");
   return night.test.database.session(async (closer) => {
     await closer.query("begin");
-    await closer.query(gate(item));
+    await closeGate(closer, item);
     const writing = write(night, { session: writer, items, text });
     await lockWaiters(night);
     const held = await closer.query(heldByWriter);
