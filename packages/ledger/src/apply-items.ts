@@ -7,8 +7,8 @@
  *   The others are not held up.
  * - Weather and lost answers: what the write did is looked up, never assumed. What has no entry is `unknown`, not failed:
  *   the statement may still be on its way.
- * - An item that is not written although nothing stands in its way, twice, with neither its version nor its run's
- *   revision moved in between, is a bug of ours, and is parked as one instead of being tried for ever.
+ * - An item that is not written although nothing stands in its way, twice, with nothing that it asks for touched in
+ *   between, is a bug of ours, and is parked as one instead of being tried for ever.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { invariant, type Logger } from "@nightwriter/core";
@@ -16,7 +16,7 @@ import { type Database, type SqlFault, sqlFault } from "@nightwriter/database";
 import { assertQueryVersion, type Job } from "@nightwriter/job";
 import type { Term } from "@nightwriter/partition";
 import { type FailedAttempt, recordAttempts } from "./attempt-store.ts";
-import { type ExplanationRow, obstacle } from "./explain-outcomes.ts";
+import { type ExplanationRow, isUntouched, obstacle } from "./explain-outcomes.ts";
 import { givenItems } from "./given-items.ts";
 import type { Item, ItemOutcome } from "./item.ts";
 import { type ParkAnswer, type ParkedItem, parkItems } from "./park-items.ts";
@@ -188,12 +188,17 @@ class Batch {
       this.#settled.set(item, found);
     } else if (unknown !== undefined) {
       this.#settled.set(item, { outcome: "unknown", fault: unknown });
-    } else if (fault === undefined && isUnmoved(this.#seen.get(item), row)) {
+    } else if (fault === undefined && this.#isUntouched(item, row)) {
       const reason = `bug: not applied at version ${row.version} although nothing stood in its way`;
       this.#settled.set(item, { outcome: "parked", sqlstate: undefined, reason });
     } else {
       this.#seen.set(item, row);
     }
+  }
+
+  #isUntouched(item: Item, row: ExplanationRow): boolean {
+    const before = this.#seen.get(item);
+    return before !== undefined && isUntouched(before, row);
   }
 
   /** Writes down what did not apply. Parking must succeed to count; the rest is for the record, and weather may lose it. */
@@ -245,8 +250,4 @@ function settled(answer: ParkAnswer | undefined, parked: ParkedItem["outcome"]):
 
 function retryable(fault: SqlFault | undefined): SqlFault | undefined {
   return fault?.retryable === true ? fault : undefined;
-}
-
-function isUnmoved(before: ExplanationRow | undefined, now: ExplanationRow): boolean {
-  return before !== undefined && before.version === now.version && before.revision === now.revision;
 }

@@ -26,6 +26,7 @@ export interface ExplanationRow {
   revision: bigint | null;
   paused_at: Date | null;
   version: bigint | null;
+  key_revision: bigint | null;
   row_token: bigint | null;
   term_token: bigint | null;
   nonce: string | null;
@@ -33,6 +34,8 @@ export interface ExplanationRow {
   partition: number | null;
   is_closed: boolean;
   query_version: number;
+  /** Which transactions wrote the rows of job, run, item and term as they are now. */
+  written_by: string;
 }
 
 /** The statement for one job, built once; a row for each item, in no order. */
@@ -79,12 +82,14 @@ export function explanation(db: QueryCreator<Schema>, job: Job): Statement<Expla
         "run.revision",
         "total.paused_at",
         "total.version",
+        "total.revision as key_revision",
         "total.fencing_token as row_token",
         "term.fencing_token as term_token",
         "term.nonce",
         "item.partition",
         sql<boolean>`given.business_date <= coalesce(job.closed_through, '-infinity')`.as("is_closed"),
         "job.query_version",
+        sql<string>`concat_ws(' ', job.xmin, run.xmin, item.xmin, term.xmin)`.as("written_by"),
       ]),
   );
 }
@@ -105,4 +110,15 @@ export function obstacle(row: ExplanationRow, term: Term): ItemOutcome | undefin
   if (isOver) return { outcome: "fenced", storedToken };
   const rowToken = row.row_token ?? 0n;
   return rowToken > term.fencingToken ? { outcome: "fenced", storedToken: rowToken } : undefined;
+}
+
+/**
+ * Whether nothing that a write asks for was touched between two looks: then the write between them found what both saw. Every
+ * verb that steers leaves its trace here, also one that was taken back at once: a key counts its writes and its
+ * pauses, and of the other rows it is known which transaction wrote them last.
+ */
+export function isUntouched(before: ExplanationRow, now: ExplanationRow): boolean {
+  return (
+    before.version === now.version && before.key_revision === now.key_revision && before.written_by === now.written_by
+  );
 }
