@@ -51,20 +51,20 @@ describe.each(bothPostgres)("what was not applied on PostgreSQL %s", (server) =>
   test("is no bug when a client pauses and resumes keys as fast as it can", async () => {
     await using night = await openNight(server, 60);
     const items = await plan(night, { request: "mine" });
-    let key: string | undefined = items[0]?.key;
+    const toggled = { key: items[0]?.key, done: false };
     const toggling = night.test.database.session(async (client) => {
-      while (key !== undefined) {
+      while (!toggled.done) {
         for (const paused of ["now()", "null"]) {
-          await client.query(`update nightwriter.key_total set paused_at = ${paused} where key = $1`, [key]);
+          await client.query(`update nightwriter.key_total set paused_at = ${paused} where key = $1`, [toggled.key]);
         }
       }
     });
     const outcomes: ItemOutcome[] = [];
     for (const item of items) {
-      ({ key } = item);
+      toggled.key = item.key;
       outcomes.push(...(await apply(night, [item])));
     }
-    key = undefined;
+    toggled.done = true;
     await toggling;
     expect(outcomes.filter(({ outcome }) => outcome === "parked" || outcome === "unknown")).toEqual([]);
     expect(new Set(outcomes.map(({ outcome }) => outcome))).toContain("applied");
