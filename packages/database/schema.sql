@@ -410,6 +410,24 @@ CREATE TABLE nightwriter.run_item (
     CONSTRAINT run_item_status_check CHECK ((status = ANY (ARRAY['due'::text, 'parked'::text, 'cancelled'::text])))
 );
 
+CREATE TABLE nightwriter.scheduler (
+    name text NOT NULL COLLATE pg_catalog."C",
+    host text NOT NULL,
+    pid integer NOT NULL,
+    started_at timestamp with time zone DEFAULT now() NOT NULL,
+    seen_at timestamp with time zone DEFAULT now() NOT NULL,
+    left_at timestamp with time zone,
+    leads boolean DEFAULT false NOT NULL,
+    since timestamp with time zone DEFAULT now() NOT NULL,
+    clock_ahead_ms double precision DEFAULT 0 NOT NULL,
+    hindrance text
+)
+WITH (fillfactor='50');
+
+COMMENT ON COLUMN nightwriter.scheduler.since IS 'since when it leads, or stands by';
+
+COMMENT ON COLUMN nightwriter.scheduler.hindrance IS 'why it must not lead; null: nothing is in the way';
+
 CREATE TABLE nightwriter.worker (
     name text NOT NULL COLLATE pg_catalog."C",
     host text NOT NULL,
@@ -537,6 +555,9 @@ ALTER TABLE ONLY nightwriter.run_item
 
 ALTER TABLE ONLY nightwriter.run
     ADD CONSTRAINT run_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY nightwriter.scheduler
+    ADD CONSTRAINT scheduler_pkey PRIMARY KEY (name);
 
 ALTER TABLE ONLY nightwriter.worker
     ADD CONSTRAINT worker_pkey PRIMARY KEY (name);

@@ -6,7 +6,15 @@ import { connectQueues, type PartitionQueue } from "@nightwriter/queue";
 import { restaurantTotals } from "@nightwriter/restaurant-totals";
 import { type RunStatus, runStatus } from "@nightwriter/run";
 import { businessDateOf } from "@nightwriter/schedule";
-import { type App, makeRestaurants, type QueueStore, spawnApp, testDatabase, testQueue } from "@nightwriter/testkit";
+import {
+  type App,
+  makeRestaurants,
+  mutatedBuild,
+  type QueueStore,
+  spawnApp,
+  testDatabase,
+  testQueue,
+} from "@nightwriter/testkit";
 import { sql } from "kysely";
 import { expect } from "vitest";
 
@@ -35,6 +43,14 @@ export interface DueNightOptions {
   readonly queueUrl?: string;
 }
 
+/**
+ * Nights are due at the hour that is twelve hours from now: the last one was long before the test, and the next one is long after it,
+ * at whatever time of day it runs.
+ */
+function quietCron(): string {
+  return `0 ${(Temporal.Now.zonedDateTimeISO("UTC").hour + 12) % 24} * * *`;
+}
+
 /** Registers the job as if two days ago, so that exactly one night is due and missing to a scheduler that looks back one day. */
 export async function dueNight({ store, restaurants, queueUrl }: DueNightOptions): Promise<DueNight> {
   await using stack = new AsyncDisposableStack();
@@ -42,7 +58,13 @@ export async function dueNight({ store, restaurants, queueUrl }: DueNightOptions
   const queue = queueUrl === undefined ? stack.use(await testQueue(store)) : { url: queueUrl, prefix: "test" };
   const queues = stack.use(await connectQueues({ ...queue, applicationName: "test-of-the-scheduler" }));
   await makeRestaurants(db, restaurants);
-  const job = await registerJob(database, restaurantTotals);
+  const definition = { ...restaurantTotals, cron: quietCron() };
+  const job = await registerJob(database, definition);
+  const sameCron = mutatedBuild({
+    file: "packages/restaurant-totals/src/restaurant-totals.ts",
+    replace: `cron: "${restaurantTotals.cron}"`,
+    by: `cron: "${definition.cron}"`,
+  });
   await sql`update nightwriter.job set created_at = now() - interval '2 days'`.execute(db);
   const businessDate = businessDateOf(job, Temporal.Now.instant());
   if (businessDate === undefined) throw new Error("the job has a night every day");
@@ -70,6 +92,7 @@ export async function dueNight({ store, restaurants, queueUrl }: DueNightOptions
           CATCH_UP_INTERVAL_MS: "500",
           RECONCILE_INTERVAL_MS: "500",
           ...environment,
+          NODE_OPTIONS: [sameCron.environment.NODE_OPTIONS, environment["NODE_OPTIONS"] ?? ""].join(" ").trim(),
         }),
       ),
     runs: () => runStatus(database, job, { businessDate }),

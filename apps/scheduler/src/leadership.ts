@@ -18,6 +18,8 @@ export interface LeadershipOptions {
   readonly keeper: LeaseKeeper;
   /** Starts what the leader does, and it alone. `mayBegin` is true for as long as the lease may be trusted. */
   readonly startDuties: (mayBegin: () => boolean) => { stop(): Promise<void> };
+  /** Told when it begins to lead, and when it leads no more. */
+  readonly noteLeading: (leads: boolean) => void;
   /** In [0, 1). Spreads those who ask. */
   readonly random: () => number;
   readonly logger: Logger;
@@ -54,16 +56,18 @@ async function stand(options: LeadershipOptions, stopping: AbortSignal): Promise
 }
 
 async function lead(
-  { keeper, startDuties, logger }: LeadershipOptions,
+  { keeper, startDuties, noteLeading, logger }: LeadershipOptions,
   lease: Lease,
   stopping: AbortSignal,
 ): Promise<void> {
   if (stopping.aborted) return keeper.release(lease);
   logger.info({ leader: lease.holder, nonce: lease.nonce, storeToken: lease.storeToken }, "leading");
+  noteLeading(true);
   const duties = startDuties(() => lease.leftMs() > 0);
   const over = AbortSignal.any([lease.lost, stopping]);
   await aborted(over);
   logger.info({ leader: lease.holder, nonce: lease.nonce, why: over.reason }, "leading no more");
+  noteLeading(false);
   await Promise.all([keeper.release(lease), duties.stop()]);
 }
 

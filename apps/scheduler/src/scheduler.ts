@@ -14,12 +14,15 @@ import {
   type DatabaseOptions,
   openDatabase,
 } from "@nightwriter/database";
+import { type ClockWatch, createClockWatch, forgetSilentSchedulers } from "@nightwriter/fleet";
 import { type JobDefinition, registerJob } from "@nightwriter/job";
 import { createLeaseKeeper, toleranceMs } from "@nightwriter/lease";
 import { openLeaseStore } from "@nightwriter/lease-stores";
 import { connectQueues, type Queues } from "@nightwriter/queue";
-import { startDatabasePulse } from "./database-pulse.ts";
+import { databaseNow } from "@nightwriter/schedule";
+import { type DatabasePulse, startDatabasePulse } from "./database-pulse.ts";
 import { type Duties, startDuties } from "./duties.ts";
+import { type Heart, startHeart } from "./heart.ts";
 import { startLeadership } from "./leadership.ts";
 
 export interface Scheduler {
@@ -52,8 +55,13 @@ export async function startScheduler(options: SchedulerOptions): Promise<Schedul
   const jobs = await Promise.all(definitions.map((definition) => registerJob(database, definition)));
   const queues = started.use(await openQueues(config, logger));
   const planner = started.use(openSchedulerDatabase(config, logger, { max: 1, statementTimeoutMs: planTimeoutMs }));
+  await forgetSilentSchedulers(database);
+  const watch = createClockWatch({ clock: systemClock, logger });
+  // Before it may lead: once it is known how far its clock is from the database's.
+  await watch.compare(() => databaseNow(database));
+  const pulse = started.use(openPulse(options, watch, started));
 
-  const startAll: StartAll = (mayBegin) =>
+  const startAll: StartAll = (isMine) =>
     jobs.map((job) => {
       const name = job.definition.name;
       const duty = {
@@ -64,9 +72,20 @@ export async function startScheduler(options: SchedulerOptions): Promise<Schedul
         catchUpDays: config.catchUpDays,
         logger: logger.child({ job: name }),
       };
-      return startDuties({ config, duty, mayBegin, crash });
+      return startDuties({ config, duty, mayBegin: () => isMine() && watch.why() === undefined, crash });
     });
-  const duties = config.leaseUrl === "none" ? allOf(startAll(() => true)) : await standBy(options, startAll, started);
+  const leaseless = config.leaseUrl === "none";
+  const heart = startHeart({
+    database,
+    name: config.workerName,
+    watch,
+    leaseless,
+    random: Math.random,
+    logger,
+    crash,
+  });
+  started.defer(() => heart.stop());
+  const duties = leaseless ? allOf(startAll(() => true)) : await standBy(options, { startAll, pulse, heart }, started);
   logger.info(
     { jobs: jobs.map(({ definition }) => definition.name), lease: config.leaseUrl !== "none" },
     "scheduler ready",
@@ -91,25 +110,13 @@ function allOf(duties: readonly Duties[]): Duties {
   };
 }
 
-/** Stands for leadership. What is opened for that is closed with `started`. */
-async function standBy(
+/** Asks on a connection of its own, whose statements end soon. It is closed with `started`. */
+function openPulse(
   { config, logger, crash }: SchedulerOptions,
-  startAll: StartAll,
+  watch: ClockWatch,
   started: AsyncDisposableStack,
-): Promise<Duties> {
-  const { leaseMs } = config;
-  const clock = systemClock;
-  const random = Math.random;
-  const store = started.use(
-    await openLeaseStore({
-      url: config.leaseUrl,
-      prefix: config.queuePrefix,
-      ttlMs: leaseMs,
-      applicationName: `scheduler ${config.workerName}`,
-      logger,
-    }),
-  );
-  const answerMs = toleranceMs(leaseMs, 0.2);
+): DatabasePulse {
+  const answerMs = toleranceMs(config.leaseMs, 0.2);
   const probe = started.use(
     openSchedulerDatabase(config, logger, {
       max: 1,
@@ -118,16 +125,43 @@ async function standBy(
       connectTimeoutMs: Math.max(answerMs, connectAtLeastMs),
     }),
   );
-  const pulse = started.use(
-    startDatabasePulse({ database: probe, everyMs: leaseMs / 20, silenceMs: answerMs, clock, random, crash }),
+  const everyMs = config.leaseMs / 20;
+  const clock = systemClock;
+  return startDatabasePulse({
+    database: probe,
+    everyMs,
+    silenceMs: answerMs,
+    clock,
+    watch,
+    random: Math.random,
+    crash,
+  });
+}
+
+type Standing = { readonly startAll: StartAll; readonly pulse: DatabasePulse; readonly heart: Heart };
+
+/** Stands for leadership. What is opened for that is closed with `started`. */
+async function standBy(
+  { config, logger, crash }: SchedulerOptions,
+  { startAll, pulse, heart }: Standing,
+  started: AsyncDisposableStack,
+): Promise<Duties> {
+  const store = started.use(
+    await openLeaseStore({
+      url: config.leaseUrl,
+      prefix: config.queuePrefix,
+      ttlMs: config.leaseMs,
+      applicationName: `scheduler ${config.workerName}`,
+      logger,
+    }),
   );
   const keeper = started.use(
     createLeaseKeeper({
       store,
       holder: config.workerName,
       marginMs: config.leaseMarginMs,
-      clock,
-      random,
+      clock: systemClock,
+      random: Math.random,
       logger,
       obstacle: () => pulse.obstacle(),
     }),
@@ -136,7 +170,8 @@ async function standBy(
     store,
     keeper,
     startDuties: (mayBegin) => allOf(startAll(mayBegin)),
-    random,
+    noteLeading: (leads) => heart.noteLeading(leads),
+    random: Math.random,
     logger,
     crash,
   });

@@ -4,6 +4,7 @@ import { audit } from "./0006-hardening/audit.ts";
 import { jobVersion } from "./0006-hardening/job-version.ts";
 import { keyPause } from "./0006-hardening/key-pause.ts";
 import { parkItems } from "./0006-hardening/park-items.ts";
+import { scheduler } from "./0006-hardening/scheduler.ts";
 import { stamps } from "./0006-hardening/stamps.ts";
 
 /**
@@ -14,4 +15,4 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of parts.flat()) await sql.raw(statement).execute(db);
 }
 
-const parts = [audit, attempt, jobVersion, keyPause, parkItems, stamps];
+const parts = [audit, attempt, jobVersion, keyPause, parkItems, stamps, scheduler];

@@ -210,6 +210,19 @@ export interface OpeningTotalTable {
   epoch: Stamped<number>;
 }
 
+export interface SchedulerTable {
+  name: string;
+  host: string;
+  pid: number;
+  started_at: Generated<Date>;
+  seen_at: Generated<Date>;
+  left_at: Date | null;
+  leads: Generated<boolean>;
+  since: Generated<Date>;
+  clock_ahead_ms: Generated<number>;
+  hindrance: string | null;
+}
+
 /** Every table, under its qualified name. */
 export interface Schema {
   "nightwriter.epoch": EpochTable;
@@ -218,6 +231,7 @@ export interface Schema {
   "nightwriter.partition_term": PartitionTermTable;
   "nightwriter.lease": LeaseTable;
   "nightwriter.worker": WorkerTable;
+  "nightwriter.scheduler": SchedulerTable;
   "nightwriter.run": RunTable;
   "nightwriter.run_item": RunItemTable;
   "nightwriter.key_total": KeyTotalTable;
