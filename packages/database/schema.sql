@@ -37,6 +37,34 @@ CREATE FUNCTION nightwriter.fold_attempt() RETURNS trigger
     return null;
   end $$;
 
+CREATE FUNCTION nightwriter.give_own_token() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  declare
+    counter bigint;
+    highest bigint;
+  begin
+    if tg_op = 'INSERT' and exists (
+      select from nightwriter.partition_term as term where term.job_id = new.job_id and term.partition = new.partition
+    ) then
+      return new;
+    end if;
+    select job.fencing_token into counter from nightwriter.job where job.id = new.job_id for no key update;
+    select coalesce(max(known.fencing_token), 0) into highest from (
+      select term.fencing_token from nightwriter.partition_term as term where term.job_id = new.job_id
+      union all
+      select max(ended.fencing_token) from nightwriter.ended_term as ended where ended.job_id = new.job_id
+    ) as known;
+    if new.fencing_token <= highest or new.fencing_token < counter or (tg_op = 'INSERT' and new.fencing_token = counter) then
+      new.fencing_token := greatest(counter, highest) + 1;
+    end if;
+    if new.fencing_token > counter then
+      update nightwriter.job set fencing_token = new.fencing_token where job.id = new.job_id;
+    end if;
+    return new;
+  end $$;
+
 CREATE FUNCTION nightwriter.is_own_stamp(xid xid8, epoch integer, stamped text) RETURNS boolean
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -53,6 +81,21 @@ CREATE FUNCTION nightwriter.is_own_stamp(xid xid8, epoch integer, stamped text) 
         hint = format('A dump of the whole database keeps its stamps. To restore data without their schema: alter table %1$s drop constraint %2$I; restore; select nightwriter.require_stamps(%1$L).',
           stamped, (parse_ident(stamped))[2] || '_own_stamp');
   end $_$;
+
+CREATE FUNCTION nightwriter.keep_ended_term() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  begin
+    if current_setting('transaction_isolation') not in ('read committed', 'read uncommitted') then
+      raise exception 'partition % of job %: a term is ended at isolation level read committed only, not at %; begin the transaction anew',
+        old.partition, old.job_id, current_setting('transaction_isolation')
+        using errcode = 'invalid_transaction_state';
+    end if;
+    insert into nightwriter.ended_term (job_id, partition, fencing_token, nonce, holder, since, ended_snapshot)
+      values (old.job_id, old.partition, old.fencing_token, old.nonce, old.holder, old.since, pg_current_snapshot());
+    return null;
+  end $$;
 
 CREATE FUNCTION nightwriter.park_items(for_job integer, for_partition integer, my_token bigint, my_nonce uuid, by_worker text, run_ids bigint[], business_dates date[], keys text[], reasons text[], sqlstates text[]) RETURNS TABLE(item bigint, outcome text, stored_token bigint)
     LANGUAGE plpgsql
@@ -156,6 +199,15 @@ CREATE FUNCTION nightwriter.refuse_change() RETURNS trigger
       using errcode = 'restrict_violation';
   end $$;
 
+CREATE FUNCTION nightwriter.refuse_delete() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+  begin
+    raise exception '%.%: % refused; its rows stay for good, since a total that is made anew is behind its ledger',
+      tg_table_schema, tg_table_name, lower(tg_op)
+      using errcode = 'restrict_violation';
+  end $$;
+
 CREATE FUNCTION nightwriter.refuse_job_version_change() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -252,6 +304,31 @@ ALTER TABLE nightwriter.audit_log ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTI
     CACHE 1
 );
 
+CREATE TABLE nightwriter.ended_term (
+    id bigint NOT NULL,
+    job_id integer NOT NULL,
+    partition integer NOT NULL,
+    fencing_token bigint NOT NULL,
+    nonce uuid NOT NULL,
+    holder text NOT NULL,
+    since timestamp with time zone NOT NULL,
+    ended_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    ended_snapshot pg_snapshot NOT NULL,
+    xid xid8 DEFAULT pg_current_xact_id() NOT NULL,
+    epoch integer DEFAULT nightwriter.current_epoch() NOT NULL
+);
+
+COMMENT ON COLUMN nightwriter.ended_term.ended_snapshot IS 'taken when the row of the term was locked: every write of the term had ended by then and is visible in it';
+
+ALTER TABLE nightwriter.ended_term ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME nightwriter.ended_term_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
 CREATE TABLE nightwriter.epoch (
     epoch integer NOT NULL,
     system_identifier bigint NOT NULL,
@@ -268,11 +345,14 @@ CREATE TABLE nightwriter.job (
     query_version integer DEFAULT 1 NOT NULL,
     fencing_token bigint DEFAULT 0 NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
+    ended_terms_after bigint DEFAULT 0 NOT NULL,
     CONSTRAINT job_name_check CHECK ((name ~ '^[a-z][a-z0-9-]{0,62}$'::text)),
     CONSTRAINT job_partition_count_check CHECK (((partition_count >= 1) AND (partition_count <= 1024)))
 );
 
 COMMENT ON COLUMN nightwriter.job.fencing_token IS 'the last token handed out: one counter for all partitions of the job';
+
+COMMENT ON COLUMN nightwriter.job.ended_terms_after IS 'terms with a larger token than this one are kept in ended_term when they end; of earlier ones nothing may be known';
 
 ALTER TABLE nightwriter.job ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME nightwriter.job_id_seq
@@ -514,6 +594,12 @@ ALTER TABLE nightwriter.audit_log
 ALTER TABLE ONLY nightwriter.audit_log
     ADD CONSTRAINT audit_log_pkey PRIMARY KEY (id);
 
+ALTER TABLE nightwriter.ended_term
+    ADD CONSTRAINT ended_term_own_stamp CHECK ((((xid = pg_current_xact_id()) AND ((epoch)::text = current_setting('nightwriter.stamped_epoch'::text, true))) OR nightwriter.is_own_stamp(xid, epoch, 'nightwriter.ended_term'::text))) NOT VALID;
+
+ALTER TABLE ONLY nightwriter.ended_term
+    ADD CONSTRAINT ended_term_pkey PRIMARY KEY (id);
+
 ALTER TABLE ONLY nightwriter.epoch
     ADD CONSTRAINT epoch_pkey PRIMARY KEY (epoch);
 
@@ -585,6 +671,8 @@ ALTER TABLE ONLY sales.sale
 
 CREATE INDEX audit_log_job ON nightwriter.audit_log USING btree (job_id, id);
 
+CREATE INDEX ended_term_token ON nightwriter.ended_term USING btree (job_id, fencing_token);
+
 CREATE INDEX run_item_withdrawn ON nightwriter.run_item USING btree (key, business_date) WHERE (status <> 'due'::text);
 
 CREATE UNIQUE INDEX run_nightly ON nightwriter.run USING btree (job_id, business_date) WHERE (kind = 'nightly'::text);
@@ -601,6 +689,8 @@ CREATE TRIGGER attempt_folded BEFORE INSERT ON nightwriter.attempt FOR EACH ROW 
 
 CREATE TRIGGER audit_log_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON nightwriter.audit_log FOR EACH STATEMENT EXECUTE FUNCTION nightwriter.refuse_change();
 
+CREATE TRIGGER ended_term_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON nightwriter.ended_term FOR EACH STATEMENT EXECUTE FUNCTION nightwriter.refuse_change();
+
 CREATE TRIGGER job_version_append_only BEFORE DELETE OR TRUNCATE ON nightwriter.job_version FOR EACH STATEMENT EXECUTE FUNCTION nightwriter.refuse_change();
 
 CREATE TRIGGER job_version_kept BEFORE UPDATE ON nightwriter.job_version FOR EACH ROW EXECUTE FUNCTION nightwriter.refuse_job_version_change();
@@ -609,7 +699,19 @@ CREATE TRIGGER job_version_recorded AFTER INSERT OR UPDATE OF query_version ON n
 
 CREATE TRIGGER key_total_revised BEFORE UPDATE OF paused_at ON nightwriter.key_total FOR EACH ROW WHEN ((old.paused_at IS DISTINCT FROM new.paused_at)) EXECUTE FUNCTION nightwriter.raise_key_revision();
 
+CREATE TRIGGER key_total_stays BEFORE DELETE OR TRUNCATE ON nightwriter.key_total FOR EACH STATEMENT EXECUTE FUNCTION nightwriter.refuse_delete();
+
 CREATE TRIGGER ledger_entry_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON nightwriter.ledger_entry FOR EACH STATEMENT EXECUTE FUNCTION nightwriter.refuse_change();
+
+CREATE TRIGGER partition_term_kept BEFORE TRUNCATE ON nightwriter.partition_term FOR EACH STATEMENT EXECUTE FUNCTION nightwriter.refuse_change();
+
+CREATE TRIGGER partition_term_next_token BEFORE UPDATE ON nightwriter.partition_term FOR EACH ROW WHEN (((((old.job_id IS DISTINCT FROM new.job_id) OR (old.partition IS DISTINCT FROM new.partition)) OR (old.fencing_token IS DISTINCT FROM new.fencing_token)) OR (old.nonce IS DISTINCT FROM new.nonce))) EXECUTE FUNCTION nightwriter.give_own_token();
+
+CREATE TRIGGER partition_term_own_token BEFORE INSERT ON nightwriter.partition_term FOR EACH ROW EXECUTE FUNCTION nightwriter.give_own_token();
+
+CREATE TRIGGER partition_term_removed AFTER DELETE ON nightwriter.partition_term FOR EACH ROW EXECUTE FUNCTION nightwriter.keep_ended_term();
+
+CREATE TRIGGER partition_term_replaced AFTER UPDATE ON nightwriter.partition_term FOR EACH ROW WHEN (((((old.job_id IS DISTINCT FROM new.job_id) OR (old.partition IS DISTINCT FROM new.partition)) OR (old.fencing_token IS DISTINCT FROM new.fencing_token)) OR (old.nonce IS DISTINCT FROM new.nonce))) EXECUTE FUNCTION nightwriter.keep_ended_term();
 
 CREATE TRIGGER opening_total_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON sales.opening_total FOR EACH STATEMENT EXECUTE FUNCTION nightwriter.refuse_change();
 

@@ -39,8 +39,8 @@ describe.each(bothPostgres)("terms on PostgreSQL %s", (server) => {
       await using fixture = await openJob(server);
       const nonce = crypto.randomUUID();
       const term = await raiseTerm(fixture.test.database, fixture.job, { partition: 2, holder: "left", nonce });
-      expect(term).toEqual({ partition: 2, fencingToken: 2n, nonce });
-      expect(await fixture.raise(0)).toMatchObject({ fencingToken: 3n });
+      expect(term).toEqual({ partition: 2, fencingToken: 5n, nonce });
+      expect(await fixture.raise(0)).toMatchObject({ fencingToken: 6n });
       expect((await readTerms(fixture.test.database, fixture.job))[2]).toEqual(term);
       const row = await fixture.test.db
         .selectFrom("nightwriter.partition_term")
@@ -116,7 +116,7 @@ describe.each(bothPostgres)("terms on PostgreSQL %s", (server) => {
       const refusal = await fixture.raise(4).catch((error: unknown) => error);
       expect(refusal).toBeInstanceOf(PartitionFault);
       expect(refusal).toMatchObject({ code: "partition_unknown", retryable: true });
-      expect(await fixture.raise(3)).toMatchObject({ fencingToken: 2n });
+      expect(await fixture.raise(3)).toMatchObject({ fencingToken: 5n });
     });
   });
 
@@ -132,7 +132,7 @@ describe.each(bothPostgres)("terms on PostgreSQL %s", (server) => {
       await write.commit();
       expect(await sealing).toBe(true);
       const [stored] = (await readTerms(test.database, job)).slice(1);
-      expect(stored).toMatchObject({ fencingToken: term.fencingToken });
+      expect(stored).toMatchObject({ fencingToken: term.fencingToken + 1n });
       expect(stored?.nonce).not.toBe(term.nonce);
       const row = await test.db
         .selectFrom("nightwriter.partition_term")

@@ -75,19 +75,22 @@ async function writeUnderWay(
 }
 
 describe.each(bothPostgres)("resizePartitions on PostgreSQL %s", (server) => {
-  it("gives every partition a term that nobody holds, with a larger token, and takes those of no partition away", async () => {
+  it("gives every partition a term that nobody holds, with a larger token of its own, and takes those of no partition away", async () => {
     await using night = await testJob({ server });
     expect(await resizePartitions(night.database, night.job, 6)).toEqual({
       before: 4,
       after: 6,
-      fencingToken: 2n,
+      fencingToken: 10n,
       movedItems: 0,
     });
     const grown = await termsOf(night);
-    expect(grown).toEqual([0, 1, 2, 3, 4, 5].map((partition) => ({ partition, fencing_token: 2n, holder: "nobody" })));
+    const tokens = [5n, 6n, 7n, 8n, 9n, 10n];
+    expect(grown).toEqual(tokens.map((fencing_token, partition) => ({ partition, fencing_token, holder: "nobody" })));
     await night.db.updateTable("nightwriter.partition_term").set({ holder: "somebody" }).execute();
-    expect(await resizePartitions(night.database, night.job, 2)).toMatchObject({ after: 2, fencingToken: 3n });
-    expect(await termsOf(night)).toEqual(grown.slice(0, 2).map((term) => ({ ...term, fencing_token: 3n })));
+    expect(await resizePartitions(night.database, night.job, 2)).toMatchObject({ after: 2, fencingToken: 12n });
+    expect(await termsOf(night)).toEqual(
+      grown.slice(0, 2).map((term) => ({ ...term, fencing_token: term.fencing_token + 6n })),
+    );
     expect(await getPartitionCount(night.database, night.job)).toBe(2);
   });
 
@@ -138,7 +141,7 @@ describe.each(bothPostgres)("resizePartitions on PostgreSQL %s", (server) => {
     const stale = before && { ...before, partition: partitionOf(key, 8) };
     expect(stale && (await applyUnder(night, stale, { runId: run.id, key }))).toEqual({
       outcome: "fenced",
-      storedToken: 2n,
+      storedToken: 5n + BigInt(partitionOf(key, 8)),
     });
     await night.applyDue();
   });
@@ -154,7 +157,7 @@ describe.each(bothPostgres)("resizePartitions on PostgreSQL %s", (server) => {
       details: { job: night.job.definition.name, runs: String(run.id), due: 2n },
     });
     expect(await getPartitionCount(night.database, night.job)).toBe(4);
-    expect((await termsOf(night)).map(({ fencing_token }) => fencing_token)).toEqual([1n, 1n, 1n, 1n]);
+    expect((await termsOf(night)).map(({ fencing_token }) => fencing_token)).toEqual([1n, 2n, 3n, 4n]);
     await night.applyDue();
     await finishRuns(night.database, night.job);
     expect(await resizePartitions(night.database, night.job, 8)).toMatchObject({ after: 8 });
@@ -165,7 +168,7 @@ describe.each(bothPostgres)("resizePartitions on PostgreSQL %s", (server) => {
     await night.plan(date);
     const unchanged = { before: 4, after: 4, fencingToken: undefined, movedItems: 0 };
     expect(await resizePartitions(night.database, night.job, 4)).toEqual(unchanged);
-    expect((await termsOf(night)).map(({ fencing_token }) => fencing_token)).toEqual([1n, 1n, 1n, 1n]);
+    expect((await termsOf(night)).map(({ fencing_token }) => fencing_token)).toEqual([1n, 2n, 3n, 4n]);
   });
 
   it("waits for a planner under way, and then is refused because of what it planned", async () => {

@@ -6,6 +6,8 @@ import { keyPause } from "./0006-hardening/key-pause.ts";
 import { parkItems } from "./0006-hardening/park-items.ts";
 import { scheduler } from "./0006-hardening/scheduler.ts";
 import { stamps } from "./0006-hardening/stamps.ts";
+import { terms } from "./0006-hardening/terms.ts";
+import { totals } from "./0006-hardening/totals.ts";
 
 /**
  * What an attack taught, one part for each subject. It is one migration, because a build works on its own schema and on the
@@ -15,4 +17,4 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of parts.flat()) await sql.raw(statement).execute(db);
 }
 
-const parts = [audit, attempt, jobVersion, keyPause, parkItems, stamps, scheduler];
+const parts = [audit, attempt, jobVersion, keyPause, parkItems, stamps, scheduler, terms, totals];

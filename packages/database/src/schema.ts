@@ -26,6 +26,8 @@ export interface JobTable {
   closed_through: string | null;
   query_version: Generated<number>;
   fencing_token: GeneratedBigint;
+  /** Terms with a larger token are kept when they end. */
+  ended_terms_after: GeneratedBigint;
   created_at: Stamped<Date>;
 }
 
@@ -54,6 +56,21 @@ export interface PartitionTermTable {
   since: Generated<Date>;
   /** When its holder ended the term in good order; null while it lasts, and if the holder vanished. */
   sealed_at: Date | null;
+}
+
+export interface EndedTermTable {
+  id: ColumnType<bigint, never, never>;
+  job_id: number;
+  partition: number;
+  fencing_token: Bigint;
+  nonce: string;
+  holder: string;
+  since: Date;
+  ended_at: Stamped<Date>;
+  /** Saw every write of the term. */
+  ended_snapshot: string;
+  xid: Stamped<string>;
+  epoch: Stamped<number>;
 }
 
 export interface LeaseTable {
@@ -229,6 +246,7 @@ export interface Schema {
   "nightwriter.job": JobTable;
   "nightwriter.job_version": JobVersionTable;
   "nightwriter.partition_term": PartitionTermTable;
+  "nightwriter.ended_term": EndedTermTable;
   "nightwriter.lease": LeaseTable;
   "nightwriter.worker": WorkerTable;
   "nightwriter.scheduler": SchedulerTable;

@@ -24,7 +24,7 @@ export async function makeMissing(db: Transaction<Schema>, definition: JobDefini
     const { name, partitionCount, queryVersion } = definition;
     await db
       .insertInto("nightwriter.job")
-      .values({ name, partition_count: partitionCount, query_version: queryVersion, fencing_token: 1 })
+      .values({ name, partition_count: partitionCount, query_version: queryVersion })
       .onConflict((conflict) => conflict.column("name").doNothing())
       .execute();
     await ensureTerms(db, await lockJob(db, definition));

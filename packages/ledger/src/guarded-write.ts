@@ -216,7 +216,8 @@ export function guardedWrite(db: QueryCreator<Schema>, job: Job): Statement<Guar
           "delta.business_date",
           "delta.delta_minor",
           "delta.source_count",
-          "it.fencing_token",
+          // The writer's own and not the row's: where the fence is gone, the entry says under which term it was written.
+          fencingToken.as("fencing_token"),
           "it.version as version_after",
           "it.total_minor as total_after",
           db.selectNoFrom(sql<string>`pg_current_snapshot()`.as("snapshot")).as("source_snapshot"),

@@ -26,7 +26,7 @@ interface ItemIdentity {
 export interface ResizedPartitions {
   readonly before: number;
   readonly after: number;
-  /** The token of every partition's new term, which nobody holds. Undefined: the count was this one already, nothing was changed. */
+  /** The largest token of the new terms, which nobody holds. Undefined: the count was this one already, nothing was changed. */
   readonly fencingToken: bigint | undefined;
   /** Items that were withdrawn or paused, and are in another partition now. */
   readonly movedItems: number;
@@ -95,24 +95,24 @@ async function raiseAllTerms({ db, job }: Planning, partitionCount: number): Pro
     .orderBy("partition")
     .forUpdate()
     .execute();
-  const { fencing_token } = await db
-    .updateTable("nightwriter.job")
-    .set((eb) => ({ fencing_token: eb("fencing_token", "+", 1n), partition_count: partitionCount }))
-    .where("id", "=", job.id)
-    .returning("fencing_token")
-    .executeTakeFirstOrThrow();
+  await db.updateTable("nightwriter.job").set({ partition_count: partitionCount }).where("id", "=", job.id).execute();
   await db
     .deleteFrom("nightwriter.partition_term")
     .where("job_id", "=", job.id)
     .where("partition", ">=", partitionCount)
     .execute();
+  // The database gives each a token of its own, from the job's counter.
   await sql`
     insert into nightwriter.partition_term (job_id, partition, fencing_token, holder)
-    select ${job.id}::integer, partition, ${fencing_token}::bigint, 'nobody'
+    select ${job.id}::integer, partition, 0, 'nobody'
     from generate_series(0, ${partitionCount}::integer - 1) as partition
     on conflict (job_id, partition) do update set
-      fencing_token = excluded.fencing_token, nonce = gen_random_uuid(), holder = excluded.holder,
-      since = clock_timestamp(), sealed_at = null`.execute(db);
+      nonce = gen_random_uuid(), holder = excluded.holder, since = clock_timestamp(), sealed_at = null`.execute(db);
+  const { fencing_token } = await db
+    .selectFrom("nightwriter.job")
+    .select("fencing_token")
+    .where("id", "=", job.id)
+    .executeTakeFirstOrThrow();
   return fencing_token;
 }
 
