@@ -43,9 +43,10 @@ export async function openInstallation(terminal: Terminal, options: Installation
   const { verb, patient = false } = options;
   const database = opened.use(await connectDatabase({ config, verb, logger, patient }));
   await assertSchemaCompatible(database);
-  const job = await openJob(database, definition, options.purpose ?? "look");
+  const { purpose = "look" } = options;
+  const job = await openJob(database, definition, purpose);
   const difference = findDifference(job);
-  if (difference !== undefined) terminal.note(`${difference}; only looking`);
+  if (difference !== undefined && purpose === "look") terminal.note(`${difference}; only looking`);
   const connect = async (): Promise<ItemQueues> => {
     // Loaded when it is needed: most verbs never ask the queue, and its drivers take longer to load than they take to answer.
     const { connectQueues } = await import("@nightwriter/queue");

@@ -4,7 +4,7 @@ import { didYouMean } from "./nearest.ts";
 import { UsageFault } from "./usage-fault.ts";
 
 /** The jobs of this build. */
-const definitions: readonly JobDefinition[] = [restaurantTotals];
+export const definitions: readonly JobDefinition[] = [restaurantTotals];
 
 /** The job's definition. Throws a UsageFault that lists the jobs. */
 export function getDefinition(name: string): JobDefinition {

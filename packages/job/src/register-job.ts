@@ -54,6 +54,21 @@ export async function deployJob(
   });
 }
 
+/** The stored number that {@link deployJob} would end with; throws what it would throw. Changes nothing. */
+export function plannedDeploy(job: Job): number {
+  const code = codeVersionOf(job.definition);
+  switch (standingOf(code, job.history)) {
+    case "new":
+    case "replaced":
+      return nextQueryVersion(code, job.history);
+    case "reused":
+    case "current":
+    case "claim":
+      assertCurrent(job);
+      return job.history.queryVersion;
+  }
+}
+
 export interface DeployOptions {
   /** In the person's own words; kept with the version. */
   readonly reason: string;

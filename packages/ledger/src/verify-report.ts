@@ -6,8 +6,11 @@ export interface RuleReport {
   readonly rule: RuleName;
   /** What it claims, in words. */
   readonly claim: string;
-  /** `not applicable`: the job's source cannot say which rows a snapshot saw. */
-  readonly status: "holds" | "violated" | "not applicable";
+  /**
+   * - `not applicable`: the job's source cannot say which rows a snapshot saw.
+   * - `not proved`: it is about sources, and this build's source query is not the one in force.
+   */
+  readonly status: "holds" | "violated" | "not applicable" | "not proved";
   readonly violationCount: number;
   /** The first of them, by key. */
   readonly violations: readonly Violation[];
@@ -35,6 +38,8 @@ export interface VerifyReport {
   readonly to: Temporal.PlainDate | undefined;
   /** No rule is violated. What is outstanding does not stand against it. */
   readonly clean: boolean;
+  /** Rules that are `not proved`: nothing is known of them. */
+  readonly unproved: readonly RuleName[];
   /** All rules, in the order of `claims`. */
   readonly rules: readonly RuleReport[];
   /** What is still to come, by reason, counted whole. */

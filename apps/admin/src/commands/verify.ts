@@ -10,7 +10,7 @@ only by something that is still to be done (a due, parked, cancelled or not yet 
 outstanding, with its age and amount, and is no violation.`,
   group: group.nights,
   examples: ["verify", "verify --from 2026-03-01 --to 2026-03-31"],
-  notInOrder: "a rule is violated",
+  notInOrder: "a rule is violated, or could not be asked since another source query than this checkout's is in force",
   define(command, perform) {
     command
       .option("--from <date>", "business dates from this one", parseBusinessDate)

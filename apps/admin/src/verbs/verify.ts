@@ -29,7 +29,11 @@ export async function verifyLedger(terminal: Terminal, { from, to, job }: Verify
     progress.stop();
     const keys = [...report.outstanding, ...report.rules.flatMap(({ violations }) => violations)].map(({ key }) => key);
     const currencies = await currenciesOf(installation.database, [...new Set(keys)]);
-    return answer({ inOrder: report.clean, document: report, text: reportText(report, currencies) });
+    return answer({
+      inOrder: report.clean && report.unproved.length === 0,
+      document: report,
+      text: reportText(report, currencies),
+    });
   } catch (error) {
     progress.stop();
     throw error;

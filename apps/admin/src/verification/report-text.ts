@@ -23,7 +23,7 @@ export function reportText(report: VerifyReport, currencies: Currencies): string
   return parts.filter((part) => part !== "").join("\n\n");
 }
 
-const marks = { holds: "ok", violated: "VIOLATED", "not applicable": "n/a" } as const;
+const marks = { holds: "ok", violated: "VIOLATED", "not applicable": "n/a", "not proved": "NOT PROVED" } as const;
 
 function rulesTable(rules: readonly RuleReport[]): string {
   return renderTable(
@@ -115,8 +115,11 @@ function earlierQueryText({ earlierQueryCount: count }: VerifyReport): string {
   return `${plural(count, "entry was", "entries were")} summed by an earlier source query: delta-from-snapshot cannot compute these again`;
 }
 
-function verdict({ clean, entryCount, keyCount, rules, durationMs }: VerifyReport): string {
+function verdict({ clean, unproved, entryCount, keyCount, rules, durationMs }: VerifyReport): string {
   const broken = rules.filter(({ status }) => status === "violated").length;
-  const result = clean ? "every rule holds" : `${plural(broken, "rule is", "rules are")} violated`;
+  const held = unproved.length === 0 ? "every rule holds" : "every rule that asks no source holds";
+  const found = clean ? held : `${plural(broken, "rule is", "rules are")} violated`;
+  const left = `not proved, since another source query is in force: ${unproved.join(", ")}`;
+  const result = unproved.length === 0 ? found : `${found}; ${left}`;
   return `${plural(entryCount, "entry", "entries")} of ${plural(keyCount, "key")} verified in ${formatDuration(durationMs)}: ${result}`;
 }

@@ -131,8 +131,8 @@ async function findClosedThrough({ db, job }: Inspection): Promise<string | unde
     .selectFrom("nightwriter.job")
     .select("closed_through")
     .where("id", "=", job.id)
-    .executeTakeFirstOrThrow();
-  return row.closed_through ?? undefined;
+    .executeTakeFirst();
+  return row?.closed_through ?? undefined;
 }
 
 function differencesOf(rows: readonly DifferenceRow[], now: Temporal.Instant): Differences {
