@@ -30,7 +30,7 @@ export const attempt: readonly string[] = [
   `comment on column nightwriter.attempt.id is 'read by the builds before this schema only, like attempted_at'`,
   `insert into nightwriter.attempt (run_id, business_date, key, outcome, reason, sqlstate, fencing_token, worker, count, first_at, last_at)
     select run_id, business_date, key, outcome, reason, sqlstate, fencing_token, worker, count, first_at, last_at
-    from nightwriter.attempt_collapsed`,
+    from nightwriter.attempt_collapsed order by last_at`,
   `drop table nightwriter.attempt_collapsed`,
   `create function nightwriter.fold_attempt() returns trigger language plpgsql as $$
   begin
