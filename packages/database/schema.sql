@@ -304,6 +304,14 @@ ALTER TABLE nightwriter.audit_log ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTI
     CACHE 1
 );
 
+CREATE TABLE nightwriter.claim (
+    prefix text NOT NULL COLLATE pg_catalog."C",
+    place text NOT NULL COLLATE pg_catalog."C",
+    claim text NOT NULL
+);
+
+COMMENT ON TABLE nightwriter.claim IS 'whose leases under a prefix are kept in this database; one that a copy has brought along bears another place';
+
 CREATE TABLE nightwriter.ended_term (
     id bigint NOT NULL,
     job_id integer NOT NULL,
@@ -332,10 +340,13 @@ ALTER TABLE nightwriter.ended_term ALTER COLUMN id ADD GENERATED ALWAYS AS IDENT
 CREATE TABLE nightwriter.epoch (
     epoch integer NOT NULL,
     system_identifier bigint NOT NULL,
-    started_at timestamp with time zone DEFAULT now() NOT NULL
+    started_at timestamp with time zone DEFAULT now() NOT NULL,
+    installation uuid DEFAULT gen_random_uuid() NOT NULL
 );
 
 COMMENT ON TABLE nightwriter.epoch IS 'one row for each time that this data moved into another cluster: transaction ids of different clusters cannot be compared';
+
+COMMENT ON COLUMN nightwriter.epoch.installation IS 'drawn anew with each epoch: what this data calls itself in a store that it shares with others';
 
 CREATE TABLE nightwriter.job (
     id integer NOT NULL,
@@ -593,6 +604,9 @@ ALTER TABLE nightwriter.audit_log
 
 ALTER TABLE ONLY nightwriter.audit_log
     ADD CONSTRAINT audit_log_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY nightwriter.claim
+    ADD CONSTRAINT claim_pkey PRIMARY KEY (prefix, place);
 
 ALTER TABLE nightwriter.ended_term
     ADD CONSTRAINT ended_term_own_stamp CHECK ((((xid = pg_current_xact_id()) AND ((epoch)::text = current_setting('nightwriter.stamped_epoch'::text, true))) OR nightwriter.is_own_stamp(xid, epoch, 'nightwriter.ended_term'::text))) NOT VALID;

@@ -149,6 +149,7 @@ class Contender {
       renew: (claims) => store.renew(claims),
       release: async (claims) => (this.#dead ? undefined : store.release(claims)),
       find: (names) => store.find(names),
+      claimSlot: store.claimSlot,
       close: () => store.close(),
       [Symbol.asyncDispose]: () => store.close(),
     };

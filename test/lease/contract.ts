@@ -13,6 +13,7 @@
 import { randomBytes } from "node:crypto";
 import { type LeaseClaim, LeaseFault, type LeaseStore } from "@nightwriter/lease";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { holdClaimSlot } from "../installation/claim-slot-contract.ts";
 import { contend } from "./contenders.ts";
 import { claimOf } from "./leases-of-a-test.ts";
 
@@ -82,6 +83,12 @@ export function describeLeaseStore(
     });
     describe("find", () => {
       finding(suite);
+    });
+    describe("the claim of an installation", () => {
+      holdClaimSlot(async (prefix) => {
+        const store = await open({ prefix });
+        return { slot: store.claimSlot, [Symbol.asyncDispose]: () => store.close() };
+      });
     });
     describe("expiry", () => {
       expiring(suite);
@@ -315,10 +322,12 @@ const calls: readonly (readonly [string, (store: LeaseStore) => Promise<unknown>
   ["renew", (store) => store.renew([claimOf("x")])],
   ["release", (store) => store.release([claimOf("x")])],
   ["find", (store) => store.find(["x"])],
+  ["the claim's read", (store) => store.claimSlot.read()],
+  ["the claim's replace", (store) => store.claimSlot.replace(undefined, "{}")],
 ];
 
 function answering({ server, open }: Suite): void {
-  /** Each call while the servers are so, all four at once and then once more: on connections that there were, and on new ones. */
+  /** Each call while the servers are so, all of them at once and then once more: on connections that there were, and on new ones. */
   async function troubled(trouble: "cut" | "hold"): Promise<void> {
     await using store = await open({ ttlMs: answerIn.ttlMs });
     await take(store, claimOf("x"));

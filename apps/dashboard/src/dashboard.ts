@@ -1,7 +1,8 @@
 /** The dashboard: connections, the board, a server on loopback, and their end. */
 import type { Config } from "@nightwriter/config";
-import { Fault, type Logger } from "@nightwriter/core";
+import { Fault, type Logger, systemClock } from "@nightwriter/core";
 import { assertSchemaCompatible, assertServerSupported, type Database, openDatabase } from "@nightwriter/database";
+import { holdClaims } from "@nightwriter/installation";
 import { connectQueues } from "@nightwriter/queue";
 import { type Board, createBoard } from "./board.ts";
 import { isLoopback } from "./loopback.ts";
@@ -13,11 +14,18 @@ export interface Dashboard {
   stop(): Promise<void>;
 }
 
+export interface DashboardOptions {
+  readonly config: Config;
+  readonly logger: Logger;
+  /** Called with what no waiting mends; must end the process. */
+  readonly crash: (fault: unknown) => void;
+}
+
 /** How often jobs that were registered meanwhile are looked for. */
 const refreshEveryMs = 5_000;
 
 /** Serves from now on. Throws a Fault, and leaves no connection behind when it does. */
-export async function startDashboard(config: Config, logger: Logger): Promise<Dashboard> {
+export async function startDashboard({ config, logger, crash }: DashboardOptions): Promise<Dashboard> {
   const { dashboardHost: host, dashboardPort: port } = config;
   if (!isLoopback(host)) {
     throw new Fault(
@@ -41,6 +49,9 @@ export async function startDashboard(config: Config, logger: Logger): Promise<Da
       logger,
     }),
   );
+  const { queuePrefix: prefix, workerName: by, leaseMs } = config;
+  const looking = { database, prefix, slots: [queues.claimSlot], by, clock: systemClock, logger };
+  started.use(await holdClaims({ ...looking, leaseMs, onlyLooks: true, crash }));
   const board = createBoard(database, queues);
   await board.refresh();
   started.defer(keepFresh(board, logger));

@@ -19,6 +19,7 @@ function readConfig(): Config {
 
 const config = readConfig();
 const logger = createLogger({ name: "dashboard", level: config.logLevel, pretty: config.logFormat === "pretty" });
-const starting = startDashboard(config, logger);
+const crash = (fault: unknown): never => leave(logger, fault);
+const starting = startDashboard({ config, logger, crash });
 onShutdown({ logger, deadlineMs: config.shutdownTimeoutMs, stop: async () => (await starting).stop() });
-await starting.catch((error: unknown) => leave(logger, error));
+await starting.catch(crash);

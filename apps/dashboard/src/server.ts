@@ -13,7 +13,7 @@ export interface ServerOptions {
   readonly logger: Logger;
 }
 
-/** A server that does not listen yet. `/healthz` says whether database and queue answer; everything else is the board. */
+/** A server that does not listen yet. `/healthz` says whether database and queue can be used; everything else is the board. */
 export async function createServer(options: ServerOptions): Promise<FastifyInstance> {
   const server = fastify({ forceCloseConnections: true });
   server.addHook("onRequest", async (request, reply) => {
@@ -38,7 +38,8 @@ type Health = { readonly database: string; readonly queue: string };
 async function healthOf({ database, queues }: ServerOptions): Promise<Health> {
   const [databaseState, queueState] = await Promise.all([
     stateOf(() => askDatabase(database)),
-    stateOf(() => queues.ping()),
+    // Not whether it answers: one that is full or has become a replica does, and takes nothing.
+    stateOf(() => queues.claimSlot.read()),
   ]);
   return { database: databaseState, queue: queueState };
 }

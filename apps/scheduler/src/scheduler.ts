@@ -15,8 +15,9 @@ import {
   openDatabase,
 } from "@nightwriter/database";
 import { type ClockWatch, createClockWatch, forgetSilentSchedulers } from "@nightwriter/fleet";
+import { holdClaims } from "@nightwriter/installation";
 import { type JobDefinition, registerJob } from "@nightwriter/job";
-import { createLeaseKeeper, toleranceMs } from "@nightwriter/lease";
+import { createLeaseKeeper, type LeaseStore, toleranceMs } from "@nightwriter/lease";
 import { openLeaseStore } from "@nightwriter/lease-stores";
 import { connectQueues, type Queues } from "@nightwriter/queue";
 import { databaseNow } from "@nightwriter/schedule";
@@ -74,7 +75,8 @@ export async function startScheduler(options: SchedulerOptions): Promise<Schedul
       };
       return startDuties({ config, duty, mayBegin: () => isMine() && watch.why() === undefined, crash });
     });
-  const leaseless = config.leaseUrl === "none";
+  const store = await openStores(options, { database, queues }, started);
+  const leaseless = store === undefined;
   const heart = startHeart({
     database,
     name: config.workerName,
@@ -85,7 +87,7 @@ export async function startScheduler(options: SchedulerOptions): Promise<Schedul
     crash,
   });
   started.defer(() => heart.stop());
-  const duties = leaseless ? allOf(startAll(() => true)) : await standBy(options, { startAll, pulse, heart }, started);
+  const duties = leaseless ? allOf(startAll(() => true)) : standBy(options, { startAll, pulse, heart, store }, started);
   logger.info(
     { jobs: jobs.map(({ definition }) => definition.name), lease: config.leaseUrl !== "none" },
     "scheduler ready",
@@ -138,23 +140,36 @@ function openPulse(
   });
 }
 
-type Standing = { readonly startAll: StartAll; readonly pulse: DatabasePulse; readonly heart: Heart };
+type Connected = { readonly database: Database; readonly queues: Queues };
+
+/** The store of leases, if there are any, after both stores were found to be this installation's: from now on they are compared. */
+async function openStores(
+  { config, logger, crash }: SchedulerOptions,
+  { database, queues }: Connected,
+  started: AsyncDisposableStack,
+): Promise<LeaseStore | undefined> {
+  const { leaseUrl: url, queuePrefix: prefix, leaseMs } = config;
+  const name = `scheduler ${config.workerName}`;
+  const leases = { url, prefix, ttlMs: leaseMs, applicationName: name, logger };
+  const store = url === "none" ? undefined : started.use(await openLeaseStore(leases));
+  const slots = [queues.claimSlot, ...(store === undefined ? [] : [store.claimSlot])];
+  started.use(await holdClaims({ database, prefix, slots, by: name, leaseMs, clock: systemClock, logger, crash }));
+  return store;
+}
+
+interface Standing {
+  readonly startAll: StartAll;
+  readonly pulse: DatabasePulse;
+  readonly heart: Heart;
+  readonly store: LeaseStore;
+}
 
 /** Stands for leadership. What is opened for that is closed with `started`. */
-async function standBy(
+function standBy(
   { config, logger, crash }: SchedulerOptions,
-  { startAll, pulse, heart }: Standing,
+  { startAll, pulse, heart, store }: Standing,
   started: AsyncDisposableStack,
-): Promise<Duties> {
-  const store = started.use(
-    await openLeaseStore({
-      url: config.leaseUrl,
-      prefix: config.queuePrefix,
-      ttlMs: config.leaseMs,
-      applicationName: `scheduler ${config.workerName}`,
-      logger,
-    }),
-  );
+): Duties {
   const keeper = started.use(
     createLeaseKeeper({
       store,

@@ -15,6 +15,7 @@ import {
   openDatabase,
 } from "@nightwriter/database";
 import { forgetSilentWorkers, staleAfterMs } from "@nightwriter/fleet";
+import { holdClaims } from "@nightwriter/installation";
 import { type JobDefinition, registerJob } from "@nightwriter/job";
 import { createLeaseObstacle, toleranceMs } from "@nightwriter/lease";
 import { connectQueues, type Queues } from "@nightwriter/queue";
@@ -104,6 +105,9 @@ async function takePart(
   const leases =
     config.leaseUrl === "none" ? undefined : await openLeases({ config, obstacle: { why }, clock, logger });
   if (leases !== undefined) started.use(leases);
+  const slots = [context.queues.claimSlot, ...(leases === undefined ? [] : [leases.claimSlot])];
+  const { queuePrefix: prefix } = config;
+  started.use(await holdClaims({ database: context.database, prefix, slots, by: name, leaseMs, clock, logger, crash }));
   const holdings = createHoldings({
     take:
       leases === undefined

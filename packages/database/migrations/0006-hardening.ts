@@ -1,6 +1,7 @@
 import { type Kysely, sql } from "kysely";
 import { attempt } from "./0006-hardening/attempt.ts";
 import { audit } from "./0006-hardening/audit.ts";
+import { installation } from "./0006-hardening/installation.ts";
 import { jobVersion } from "./0006-hardening/job-version.ts";
 import { keyPause } from "./0006-hardening/key-pause.ts";
 import { parkItems } from "./0006-hardening/park-items.ts";
@@ -17,4 +18,4 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of parts.flat()) await sql.raw(statement).execute(db);
 }
 
-const parts = [audit, attempt, jobVersion, keyPause, parkItems, stamps, scheduler, terms, totals];
+const parts = [audit, attempt, jobVersion, keyPause, parkItems, stamps, scheduler, terms, totals, installation];

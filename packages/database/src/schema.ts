@@ -17,6 +17,14 @@ export interface EpochTable {
   epoch: number;
   system_identifier: Bigint;
   started_at: Stamped<Date>;
+  installation: Generated<string>;
+}
+
+export interface ClaimTable {
+  prefix: string;
+  /** Cluster and database that it was written in. */
+  place: string;
+  claim: string;
 }
 
 export interface JobTable {
@@ -242,6 +250,7 @@ export interface SchedulerTable {
 
 /** Every table, under its qualified name. */
 export interface Schema {
+  "nightwriter.claim": ClaimTable;
   "nightwriter.epoch": EpochTable;
   "nightwriter.job": JobTable;
   "nightwriter.job_version": JobVersionTable;

@@ -19,7 +19,7 @@ const ANSWER_SHARE = 0.3;
 export interface EtcdLeasesOptions {
   /** `etcd://[user:password@]host[:port][,host[:port]…]`: the members of one cluster, tried in turn. Default port: 2379. */
   readonly url: string;
-  /** Keeps installations apart that share the cluster: keys are `PREFIX/lease/NAME`. */
+  /** Keeps installations apart that share the cluster: keys are `PREFIX/lease/NAME`, and `PREFIX/claim`. */
   readonly prefix: string;
   /** The length of a lease, in milliseconds. etcd counts whole seconds, so it may keep one for up to a second more. */
   readonly ttlMs: number;
@@ -87,6 +87,13 @@ export async function openEtcdLeases(options: EtcdLeasesOptions): Promise<LeaseS
     return new Map((await Promise.all(sights)).filter((sight) => sight !== undefined));
   };
 
+  const label = `etcd at ${gateway.label}`;
+  const claimKey = `${prefix}/claim`;
+  const claimSlot: LeaseStore["claimSlot"] = {
+    label: `leases in ${label}`,
+    read: async () => (await ask.read([claimKey], until()))[0]?.value,
+    replace: async (before, value) => ask.replace({ key: claimKey, before, value }, until()),
+  };
   const close = async (): Promise<void> => gateway.close();
   try {
     await ask.read([keyOf("")], performance.now() + ttlMs);
@@ -94,8 +101,7 @@ export async function openEtcdLeases(options: EtcdLeasesOptions): Promise<LeaseS
     await close();
     throw error;
   }
-  const label = `etcd at ${gateway.label}`;
-  return { kind: "etcd", label, ttlMs, acquire, renew, release, find, close, [Symbol.asyncDispose]: close };
+  return { kind: "etcd", label, ttlMs, acquire, renew, release, find, claimSlot, close, [Symbol.asyncDispose]: close };
 }
 
 /** Says once that etcd keeps leases for longer than we asked. */

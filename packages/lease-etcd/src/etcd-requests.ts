@@ -1,4 +1,4 @@
-/** The six things that are asked of etcd. Each may be sent again without harm. */
+/** The seven things that are asked of etcd. Each may be sent again without harm. */
 import { z } from "zod";
 import { type EtcdGateway, GRPC } from "./etcd-gateway.ts";
 
@@ -27,6 +27,14 @@ export interface EtcdRequests {
   read(keys: readonly string[], until: number): Promise<(EtcdRecord | undefined)[]>;
   /** Stores the key if it is not there; the record that is there then. Undefined: the lease has ended before. */
   putIfAbsent(put: EtcdPut, until: number): Promise<EtcdRecord | undefined>;
+  /** Stores the key, with no end, if it is exactly `before` (undefined: not there); the value that is there then. */
+  replace(put: EtcdReplacement, until: number): Promise<string | undefined>;
+}
+
+export interface EtcdReplacement {
+  readonly key: string;
+  readonly before: string | undefined;
+  readonly value: string;
 }
 
 export interface EtcdPut {
@@ -105,6 +113,19 @@ export function etcdRequests(gateway: EtcdGateway): EtcdRequests {
       });
       if (answer?.succeeded === true) return { value, lease, createRevision: BigInt(answer.header.revision) };
       return answer?.responses[0]?.response_range?.kvs[0];
+    },
+    replace: async ({ key, before, value }, until) => {
+      const compare =
+        before === undefined
+          ? { target: "CREATE", key: toBase64(key), result: "EQUAL", create_revision: "0" }
+          : { target: "VALUE", key: toBase64(key), result: "EQUAL", value: toBase64(before) };
+      const body = {
+        compare: [compare],
+        success: [{ request_put: { key: toBase64(key), value: toBase64(value) } }],
+        failure: [rangeOf(key)],
+      };
+      const answer = await gateway.call({ path: "kv/txn", body, answer: txnAnswer, until });
+      return answer?.succeeded === true ? value : answer?.responses[0]?.response_range?.kvs[0]?.value;
     },
   };
 }

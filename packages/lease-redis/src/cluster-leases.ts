@@ -8,8 +8,8 @@
  */
 import { type LeaseClaim, LeaseFault, type LeaseSight, type LeaseStore } from "@nightwriter/lease";
 import { type LeaseCluster, leaseCluster } from "./lease-cluster.ts";
-import { leaseKey, leaseSight, leaseValue } from "./lease-key.ts";
-import { DROP, EXTEND, LOOK, TAKE } from "./lease-scripts.ts";
+import { claimKey, claimText, leaseKey, leaseSight, leaseValue, reclaimValues } from "./lease-key.ts";
+import { CLAIM, DROP, EXTEND, LOOK, RECLAIM, TAKE } from "./lease-scripts.ts";
 import type { LeaseUrl } from "./lease-url.ts";
 import type { RedisLeasesOptions } from "./redis-leases-options.ts";
 
@@ -35,6 +35,11 @@ export async function openClusterLeases(url: LeaseUrl, options: RedisLeasesOptio
     const answers = await cluster.evaluate(script, questions);
     return keys.map((key) => answers.get(key));
   };
+  const askClaim = async (script: string, values: readonly string[]): Promise<string | undefined> => {
+    const key = claimKey(prefix);
+    const [answer] = orThrow([(await cluster.evaluate(script, [{ key, values }])).get(key)]);
+    return claimText(answer);
+  };
   const renewal = patientRenewal(async (claims) => ask(EXTEND, claims, ttlMs), ttlMs * GIVE_UP_AFTER);
   return {
     kind: "redis",
@@ -47,6 +52,11 @@ export async function openClusterLeases(url: LeaseUrl, options: RedisLeasesOptio
     renew: renewal,
     release: async (claims) => void orThrow(await ask(DROP, claims)),
     find: async (names) => findIn(cluster, prefix, names),
+    claimSlot: {
+      label: `leases in ${url.label}`,
+      read: async () => askClaim(CLAIM, []),
+      replace: async (before, text) => askClaim(RECLAIM, reclaimValues(before, text)),
+    },
     close: async () => cluster.close(),
     [Symbol.asyncDispose]: async () => cluster.close(),
   };

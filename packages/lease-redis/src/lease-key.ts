@@ -9,6 +9,22 @@ export function leaseKey(prefix: string, name: string): string {
   return `${prefix}:lease:${name}`;
 }
 
+/** The key of the claim of the installation. Queues of the same prefix have theirs under the same key, wherever they are. */
+export function claimKey(prefix: string): string {
+  invariant(/^[\w-]+$/.test(prefix), `lease prefix ${JSON.stringify(prefix)}: only letters, digits, _ and -`);
+  return `${prefix}:claim`;
+}
+
+/** What the script RECLAIM takes: whether something must stand there, what, and what is to. */
+export function reclaimValues(before: string | undefined, text: string): readonly string[] {
+  return before === undefined ? ["0", "", text] : ["1", before, text];
+}
+
+/** What the scripts on the claim answer. */
+export function claimText(answer: unknown): string | undefined {
+  return typeof answer === "string" ? answer : undefined;
+}
+
 /** The value: holder and nonce. The nonce has no space in it, so the last space parts them. */
 export function leaseValue({ holder, nonce }: LeaseClaim): string {
   invariant(/^[!-~]+$/.test(nonce), `lease nonce ${JSON.stringify(nonce)}: printable ASCII without spaces`);

@@ -1,5 +1,5 @@
 /**
- * What a Redis does with leases: four constant scripts. A lease is a string key that expires; its value is the claim's
+ * What a Redis does with leases: four constant scripts, and two for the claim of the installation that they are of. A lease is a string key that expires; its value is the claim's
  * holder and nonce. A key is extended or deleted only while it has exactly that value, in the same script that looked.
  *
  * They are sent whole (EVAL), not by digest: a server that was just promoted or restarted does not know the digest, and the
@@ -40,4 +40,17 @@ for i, key in ipairs(KEYS) do
   answers[i] = { redis.call('get', key), redis.call('pttl', key) }
 end
 return answers
+`;
+
+/** KEYS: the claim of an installation. What stands there. */
+export const CLAIM = `return redis.call('get', KEYS[1])`;
+
+/** KEYS: the claim. ARGV: whether something must stand there, what, and what is to stand there. What stands there afterwards. */
+export const RECLAIM = `
+local found = redis.call('get', KEYS[1])
+if (ARGV[1] == '0' and not found) or (ARGV[1] == '1' and found == ARGV[2]) then
+  redis.call('set', KEYS[1], ARGV[3])
+  return ARGV[3]
+end
+return found
 `;

@@ -10,8 +10,8 @@ import type { Logger } from "@nightwriter/core";
 import type { LeaseClaim, LeaseFault, LeaseSight } from "@nightwriter/lease";
 import { Redis, type RedisOptions } from "ioredis";
 import { askInTime, CONNECT_WITHIN_MS, inTime, patience, reconnectDelay } from "./ask-in-time.ts";
-import { leaseKey, leaseSight, leaseValue } from "./lease-key.ts";
-import { DROP, EXTEND, LOOK, TAKE } from "./lease-scripts.ts";
+import { claimKey, claimText, leaseKey, leaseSight, leaseValue, reclaimValues } from "./lease-key.ts";
+import { CLAIM, DROP, EXTEND, LOOK, RECLAIM, TAKE } from "./lease-scripts.ts";
 import { isReadOnly, leaseFault } from "./redis-fault.ts";
 import { checkServer } from "./server-check.ts";
 
@@ -43,6 +43,10 @@ export interface LeaseServer {
   drop(claims: readonly LeaseClaim[]): Promise<void>;
   /** For each name, who has it. */
   look(names: readonly string[]): Promise<readonly (LeaseSight | undefined)[]>;
+  /** The claim that stands there. */
+  readClaim(): Promise<string | undefined>;
+  /** Puts the claim there if exactly `before` stands there; what stands there afterwards. */
+  replaceClaim(before: string | undefined, text: string): Promise<string | undefined>;
   close(): Promise<void>;
 }
 
@@ -51,17 +55,17 @@ export function leaseServer(options: LeaseServerOptions): LeaseServer {
   const { client, connect, close, fault } = watchedClient(options);
   const keyOf = (name: string): string => leaseKey(prefix, name);
 
-  const evaluate = async (script: string, names: readonly string[], values: readonly (string | number)[] = []) => {
+  const evaluateKeys = async (script: string, keys: readonly string[], values: readonly (string | number)[]) => {
     const known = fault();
     if (known !== undefined) throw known;
     try {
-      return await askInTime(client, answerWithinMs, (ready) =>
-        ready.eval(script, names.length, ...names.map(keyOf), ...values),
-      );
+      return await askInTime(client, answerWithinMs, (ready) => ready.eval(script, keys.length, ...keys, ...values));
     } catch (error) {
       throw leaseFault(error, label);
     }
   };
+  const evaluate = async (script: string, names: readonly string[], values: readonly (string | number)[] = []) =>
+    evaluateKeys(script, names.map(keyOf), values);
   const evaluateEach = async (...asked: Parameters<typeof evaluate>): Promise<readonly unknown[]> => {
     const answer = asked[1].length === 0 ? [] : await evaluate(...asked);
     return Array.isArray(answer) ? answer : [];
@@ -74,6 +78,9 @@ export function leaseServer(options: LeaseServerOptions): LeaseServer {
       (await evaluateEach(EXTEND, namesOf(claims), [keyMs, ...claims.map(leaseValue)])).map((answer) => answer === 1),
     drop: async (claims) => void (await evaluateEach(DROP, namesOf(claims), claims.map(leaseValue))),
     look: async (names) => (await evaluateEach(LOOK, names)).map(leaseSight),
+    readClaim: async () => claimText(await evaluateKeys(CLAIM, [claimKey(prefix)], [])),
+    replaceClaim: async (before, text) =>
+      claimText(await evaluateKeys(RECLAIM, [claimKey(prefix)], reclaimValues(before, text))),
     close,
   };
 }

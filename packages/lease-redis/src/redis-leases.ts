@@ -48,6 +48,11 @@ export async function openRedisLeases(options: RedisLeasesOptions): Promise<Leas
     },
     release: async (claims) => server.drop(claims),
     find: async (names) => sights(names, await server.look(names)),
+    claimSlot: {
+      label: `leases in ${url.label}`,
+      read: async () => server.readClaim(),
+      replace: async (before, text) => server.replaceClaim(before, text),
+    },
     close: async () => server.close(),
     [Symbol.asyncDispose]: async () => server.close(),
   };

@@ -68,6 +68,11 @@ export async function openRedlock(options: RedisLeasesOptions): Promise<LeaseSto
     renew: async (claims) => renew(voters, claims),
     release: async (claims) => void heard(voters, await poll(voters, async (server) => server.drop(claims))),
     find: async (names) => find(voters, names),
+    claimSlot: {
+      label: `leases in ${url.label}`,
+      read: async () => readClaim(voters),
+      replace: async (before, text) => replaceClaim(voters, before, text),
+    },
     close,
     [Symbol.asyncDispose]: close,
   };
@@ -149,6 +154,30 @@ async function find(voters: Voters, names: readonly string[]): Promise<ReadonlyM
     if (sight !== undefined) found.set(name, sight);
   }
   return found;
+}
+
+/**
+ * What stands on most of those that answer, of a majority at least; of two that stand on as many, the one on the server that the URL
+ * names first. A server that has forgotten says nothing: what stands anywhere is somebody's.
+ */
+async function readClaim(voters: Voters): Promise<string | undefined> {
+  const answers = heard(voters, await poll(voters, async (server) => server.readClaim()));
+  const texts = Map.groupBy(
+    answers.filter((text) => text !== undefined),
+    (text) => text,
+  );
+  const [most] = [...texts].toSorted(([, one], [, other]) => other.length - one.length);
+  return most?.[0];
+}
+
+/** Also where nothing stands, since a server that had forgotten is to know it again. */
+async function replaceClaim(voters: Voters, before: string | undefined, text: string): Promise<string | undefined> {
+  const ballots = await poll(voters, async (server) => {
+    const found = await server.replaceClaim(undefined, text);
+    if (before !== undefined && found === before) await server.replaceClaim(before, text);
+  });
+  heard(voters, ballots);
+  return readClaim(voters);
 }
 
 /** What a majority sees, and how long it goes on doing so: until the first of the majority's longest has run out. */

@@ -22,7 +22,7 @@ const ANSWER_SHARE = 0.3;
 export interface ZookeeperLeasesOptions {
   /** `zookeeper://[user:password@]host[:port][,host[:port]…][/path]`: the servers of one ensemble, tried in turn. Default port: 2181. */
   readonly url: string;
-  /** Keeps installations apart that share the ensemble: nodes are `/path/PREFIX/lease/NAME`. */
+  /** Keeps installations apart that share the ensemble: nodes are `/path/PREFIX/lease/NAME`, and `/path/PREFIX/claim`. */
   readonly prefix: string;
   /** The length of a lease, in milliseconds: a session's length, which the server must grant, 4 to 40 s by default. */
   readonly ttlMs: number;
@@ -50,7 +50,9 @@ class ZookeeperLeases implements LeaseStore {
   readonly kind = "zookeeper";
   readonly label: string;
   readonly ttlMs: number;
+  readonly claimSlot: LeaseStore["claimSlot"];
   readonly #folder: string;
+  readonly #claimPath: string;
   readonly #session: ZookeeperSession;
   readonly #nodes: ZookeeperNodes;
   readonly #ending: EndingLeases;
@@ -59,6 +61,12 @@ class ZookeeperLeases implements LeaseStore {
     this.label = `zookeeper at ${url.label}`;
     this.ttlMs = ttlMs;
     this.#folder = `${url.chroot}/${prefix}/lease`;
+    this.#claimPath = `${url.chroot}/${prefix}/claim`;
+    this.claimSlot = {
+      label: `leases in ${this.label}`,
+      read: async () => this.#session.run(this.#until(), async (on) => (await this.#readClaim(on))?.data),
+      replace: async (before, text) => this.#replaceClaim(before, text),
+    };
     this.#session = new ZookeeperSession({ url, ttlMs, logger });
     this.#nodes = zookeeperNodes({ label: url.label, isPrivate: url.digest !== undefined });
     const answerMs = ttlMs * ANSWER_SHARE;
@@ -142,6 +150,24 @@ class ZookeeperLeases implements LeaseStore {
   async #read(on: ZookeeperConnection, leases: readonly Named[]): Promise<(ZookeeperNode | undefined)[]> {
     const paths = leases.map((lease) => this.#pathOf(lease));
     return this.#nodes.read(on, this.#folder, paths);
+  }
+
+  async #readClaim(on: ZookeeperConnection): Promise<ZookeeperNode | undefined> {
+    const [node] = await this.#nodes.read(on, this.#folder, [this.#claimPath]);
+    return node;
+  }
+
+  async #replaceClaim(before: string | undefined, text: string): Promise<string | undefined> {
+    return this.#session.run(this.#until(), async (on) => {
+      if (before === undefined) await this.#nodes.createLasting(on, this.#claimPath, text);
+      else {
+        const there = await this.#readClaim(on);
+        if (there?.data === before) {
+          await this.#nodes.write(on, this.#claimPath, { data: text, version: there.version });
+        }
+      }
+      return (await this.#readClaim(on))?.data;
+    });
   }
 
   #until(): number {

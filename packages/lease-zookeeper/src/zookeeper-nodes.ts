@@ -5,7 +5,7 @@ import type { JuteField } from "./jute.ts";
 import type { ZookeeperConnection, ZookeeperReply } from "./zookeeper-connection.ts";
 
 /** Of ZooKeeper's protocol, since 3.5. */
-const OP = { delete: 2, getData: 4, sync: 9, check: 13, multi: 14, create2: 15 } as const;
+const OP = { delete: 2, getData: 4, setData: 5, sync: 9, check: 13, multi: 14, create2: 15 } as const;
 const CODE = { done: 0, noNode: -101, noAuth: -102, badVersion: -103, nodeExists: -110 } as const;
 const FLAG = { persistent: 0, ephemeral: 1 } as const;
 const ALL_PERMISSIONS = 31;
@@ -25,6 +25,10 @@ export interface ZookeeperNode {
 export interface ZookeeperNodes {
   /** Makes a node that ends with the session, and those above it that do not; its czxid, or undefined if it is there. */
   create(on: ZookeeperConnection, path: string, data: string): Promise<bigint | undefined>;
+  /** The same for a node that outlives every session; whether it was made now. */
+  createLasting(on: ZookeeperConnection, path: string, data: string): Promise<boolean>;
+  /** Writes the node if it has still this version; nothing happens if it is gone. */
+  write(on: ZookeeperConnection, path: string, node: Pick<ZookeeperNode, "data" | "version">): Promise<void>;
   /** The nodes as one server knows them after it has asked its leader; undefined where there is none. In one round trip. */
   look(on: ZookeeperConnection, paths: readonly string[]): Promise<(ZookeeperNode | undefined)[]>;
   /**
@@ -41,15 +45,7 @@ export function zookeeperNodes({ label, isPrivate }: { label: string; isPrivate:
   const id = isPrivate ? [{ string: "auth" }, { string: "" }] : [{ string: "world" }, { string: "anyone" }];
   const acl: readonly JuteField[] = [{ int: 1 }, { int: ALL_PERMISSIONS }, ...id];
 
-  /** The answer, if its code is one of these. Throws what ends the call or, where it is the connection's, an Error. */
-  const expect = (reply: ZookeeperReply, codes: readonly number[]): ZookeeperReply => {
-    if (codes.includes(reply.code)) return reply;
-    if (!lasting.has(reply.code)) throw new Error(`it answered with error ${reply.code}`);
-    const fact = reply.code === CODE.noAuth ? "not allowed" : `refused with error ${reply.code}`;
-    const remedy = "see user and password of LEASE_URL, and the ACLs of its path; needs ZooKeeper 3.5 or newer";
-    const details = { servers: label, code: reply.code };
-    throw new LeaseFault("lease_store_unfit", `leases in zookeeper at ${label}: ${fact}; ${remedy}`, { details });
-  };
+  const expect = expecting(label);
 
   const createOne = async (on: ZookeeperConnection, fields: readonly JuteField[]): Promise<ZookeeperReply> =>
     expect(await on.request(OP.create2, fields), [CODE.done, CODE.nodeExists, CODE.noNode]);
@@ -68,17 +64,32 @@ export function zookeeperNodes({ label, isPrivate }: { label: string; isPrivate:
     return answers.map((answer) => nodeOf(expect(answer, [CODE.done, CODE.noNode])));
   };
 
+  /** Makes a node and those above it; the answer, or undefined if it is there. */
+  const create = async (
+    on: ZookeeperConnection,
+    path: string,
+    { data, flag }: { readonly data: string; readonly flag: number },
+  ): Promise<ZookeeperReply | undefined> => {
+    const fields = [{ string: path }, { string: data }, ...acl, { int: flag }];
+    let reply = await createOne(on, fields);
+    if (reply.code === CODE.noNode) {
+      await makeWay(on, dirname(path));
+      reply = expect(await on.request(OP.create2, fields), [CODE.done, CODE.nodeExists]);
+    }
+    return reply.code === CODE.nodeExists ? undefined : reply;
+  };
+
   return {
     create: async (on, path, data) => {
-      const fields = [{ string: path }, { string: data }, ...acl, { int: FLAG.ephemeral }];
-      let reply = await createOne(on, fields);
-      if (reply.code === CODE.noNode) {
-        await makeWay(on, dirname(path));
-        reply = expect(await on.request(OP.create2, fields), [CODE.done, CODE.nodeExists]);
-      }
-      if (reply.code === CODE.nodeExists) return undefined;
+      const reply = await create(on, path, { data, flag: FLAG.ephemeral });
+      if (reply === undefined) return undefined;
       reply.body.string();
       return reply.body.long();
+    },
+    createLasting: async (on, path, data) => (await create(on, path, { data, flag: FLAG.persistent })) !== undefined,
+    write: async (on, path, { data, version }) => {
+      const reply = await on.request(OP.setData, [{ string: path }, { string: data }, { int: version }]);
+      expect(reply, [CODE.done, CODE.noNode, CODE.badVersion]);
     },
     look: async (on, paths) => {
       const synced = on.request(OP.sync, [{ string: "/" }]);
@@ -99,6 +110,18 @@ export function zookeeperNodes({ label, isPrivate }: { label: string; isPrivate:
       const reply = await on.request(OP.delete, [{ string: path }, { int: version }]);
       expect(reply, [CODE.done, CODE.noNode, CODE.badVersion]);
     },
+  };
+}
+
+/** The answer, if its code is one of these. Throws what ends the call or, where it is the connection's, an Error. */
+function expecting(label: string): (reply: ZookeeperReply, codes: readonly number[]) => ZookeeperReply {
+  return (reply, codes) => {
+    if (codes.includes(reply.code)) return reply;
+    if (!lasting.has(reply.code)) throw new Error(`it answered with error ${reply.code}`);
+    const fact = reply.code === CODE.noAuth ? "not allowed" : `refused with error ${reply.code}`;
+    const remedy = "see user and password of LEASE_URL, and the ACLs of its path; needs ZooKeeper 3.5 or newer";
+    const details = { servers: label, code: reply.code };
+    throw new LeaseFault("lease_store_unfit", `leases in zookeeper at ${label}: ${fact}; ${remedy}`, { details });
   };
 }
 

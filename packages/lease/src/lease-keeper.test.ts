@@ -33,6 +33,7 @@ class TestStore implements LeaseStore {
   readonly kind = "postgres";
   readonly label = "a test's store";
   readonly ttlMs: number = ttlMs;
+  readonly claimSlot = { label: "a test's store", read: async () => undefined, replace: async () => undefined };
   readonly calls: Call[] = [];
   readonly holdings = new Map<string, LeaseClaim>();
   latencyMs = 0;

@@ -6,6 +6,7 @@
  * database, see the ledger.
  */
 import { Fault } from "@nightwriter/core";
+import type { ClaimSlot } from "@nightwriter/installation";
 
 /** The exact identity of one holding. Whoever holds the same lease again later does so under another nonce. */
 export interface LeaseClaim {
@@ -60,6 +61,8 @@ export interface LeaseStore extends AsyncDisposable {
   release(claims: readonly LeaseClaim[]): Promise<void>;
   /** Who has these leases now; those that nobody has are left out. */
   find(names: readonly string[]): Promise<ReadonlyMap<string, LeaseSight>>;
+  /** Whose leases these are: never expires, and no lease is in its way. Its calls throw LeaseFault and are as quick as the others. */
+  readonly claimSlot: ClaimSlot;
   /** Closes the connections. Leases that were not released run out by themselves. */
   close(): Promise<void>;
 }

@@ -1,6 +1,7 @@
 /** Leases in Postgres, on connections of their own: whatever the ledger is at, a lease is renewed in time. */
 import { type Logger, silentLogger } from "@nightwriter/core";
 import { type DatabaseOptions, openDatabase, type SqlFault, sqlFault } from "@nightwriter/database";
+import { claimTable } from "./claim-table.ts";
 import { LeaseFault, type LeaseStore } from "./lease-store.ts";
 import { leaseTable } from "./lease-table.ts";
 
@@ -31,16 +32,23 @@ export async function openPostgresLeases(options: PostgresLeasesOptions): Promis
   const server = serverOf(url);
   const database = openDatabase({ url, applicationName, max: 2, logger, ...limits(ttlMs) });
   const table = leaseTable(database.db, options);
+  const claim = claimTable(database.db, options.prefix);
+  const label = `postgres at ${server}`;
   const ask = async <Answer>(answer: Promise<Answer>): Promise<Answer> =>
     answer.catch((error: unknown) => Promise.reject(leaseFault(sqlFault(error), server)));
   const store: LeaseStore = {
     kind: "postgres",
-    label: `postgres at ${server}`,
+    label,
     ttlMs,
     acquire: (claim) => ask(table.acquire(claim)),
     renew: (claims) => ask(table.renew(claims)),
     release: (claims) => ask(table.release(claims)),
     find: (names) => ask(table.find(names)),
+    claimSlot: {
+      label: `leases in ${label}`,
+      read: () => ask(claim.read()),
+      replace: (before, text) => ask(claim.replace(before, text)),
+    },
     close: () => database.close(),
     [Symbol.asyncDispose]: () => database.close(),
   };

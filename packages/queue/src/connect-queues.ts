@@ -1,5 +1,6 @@
 /** The door: one call connects a process to the queue's store, wherever it is. */
 import { type Logger, silentLogger } from "@nightwriter/core";
+import type { ClaimSlot } from "@nightwriter/installation";
 import { type Consumer, type ConsumerOptions, openConsumer } from "./consumer.ts";
 import { errorReport } from "./error-report.ts";
 import { openPartitionQueue, type PartitionQueue } from "./partition-queue.ts";
@@ -30,8 +31,13 @@ export interface Queues extends AsyncDisposable {
   partition(job: string, partition: number): PartitionQueue;
   /** Consumes a partition's queue from now on. */
   startConsumer(options: ConsumerOptions): Consumer;
-  /** Resolves when the store answers; throws QueueFault. */
+  /** Resolves when the store answers; throws QueueFault. Whether it can be used, `claimSlot` tells. */
   ping(): Promise<void>;
+  /**
+   * Whose queues these are, for whoever compares. To read it asks the store for what a night needs of it, so a store that is full,
+   * has become a replica or may evict keys throws here, although it answers.
+   */
+  readonly claimSlot: ClaimSlot;
   /** Waits, without a deadline, until every consumer has drained; then ends every connection. For a deadline, stop the consumers first. */
   close(): Promise<void>;
 }
@@ -70,6 +76,7 @@ export async function connectQueues(options: ConnectQueuesOptions): Promise<Queu
       return consumer;
     },
     ping: () => store.ping(),
+    claimSlot: store.claimSlot,
     close: closeOnce,
     [Symbol.asyncDispose]: closeOnce,
   };

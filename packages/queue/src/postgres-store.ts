@@ -13,6 +13,7 @@ import {
 } from "bullmq";
 import { SharedPostgresBackend, SharedPostgresConnection } from "./postgres-backend.ts";
 import { checkPostgres, type PostgresVersion } from "./postgres-check.ts";
+import { postgresClaim } from "./postgres-claim.ts";
 import type { QueueConnection } from "./queue-connection.ts";
 import { queueFault } from "./queue-fault.ts";
 import type { ItemQueue, PresentState, QueueStore } from "./queue-store.ts";
@@ -57,6 +58,7 @@ export async function openPostgresStore(connection: QueueConnection): Promise<Qu
     counts: (queue) => counts(shared.pool, queue),
     ping: async () =>
       void (await shared.pool.query("select 1").catch((error: unknown) => Promise.reject(queueFault(error, name)))),
+    claimSlot: postgresClaim(shared.pool, name),
     close: () => shared.close(),
   };
 }

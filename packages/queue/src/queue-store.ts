@@ -1,4 +1,5 @@
 /** What the rest of this package needs of a store. Two implementations: `redis-store.ts` and `postgres-store.ts`. */
+import type { ClaimSlot } from "@nightwriter/installation";
 import type { BackendFactory, IQueueBackend, KeepJobs, Queue } from "bullmq";
 import type { ErrorReport } from "./error-report.ts";
 import type { QueueItem } from "./queue-item.ts";
@@ -28,6 +29,8 @@ export interface QueueStore {
   counts(queue: ItemQueue): Promise<ReadonlyMap<PresentState, number>>;
   /** Resolves when the store answers. */
   ping(): Promise<void>;
+  /** Whose queues these are. To read it asks the store for what a night needs: that it answers, keeps jobs and takes writes. */
+  readonly claimSlot: ClaimSlot;
   /** Ends every connection. The queues and workers on them must be closed before. */
   close(): Promise<void>;
 }

@@ -16,9 +16,10 @@ import {
 } from "bullmq";
 import { Redis, type RedisOptions } from "ioredis";
 import type { QueueConnection } from "./queue-connection.ts";
-import { queueFault } from "./queue-fault.ts";
+import { type QueueFault, queueFault } from "./queue-fault.ts";
 import type { ItemQueue, PresentState, QueueStore } from "./queue-store.ts";
 import { checkRedis } from "./redis-check.ts";
+import { type AskRedis, redisClaim } from "./redis-claim.ts";
 
 /** Where a job can be, and what we call it. */
 const lists = [
@@ -39,7 +40,9 @@ export async function openRedisStore(connection: QueueConnection): Promise<Queue
   const name = `redis at ${new URL(url).host}`;
   const producer = new Redis(url, { ...common(applicationName), ...impatience });
   producer.on("error", report);
-  await start(producer, name);
+  const ask = asking(producer, name);
+  const probe = async (): Promise<void> => probeRedis(ask, { prefix, name });
+  await start(producer, name, probe);
 
   let consumer: Redis | undefined;
   const consumerClient = (): Redis => {
@@ -68,7 +71,8 @@ export async function openRedisStore(connection: QueueConnection): Promise<Queue
     keepCompleted: { age: 24 * 3_600, count: 1_000 },
     states,
     counts,
-    ping: async () => void (await producer.ping().catch((error: unknown) => Promise.reject(queueFault(error, name)))),
+    ping: async () => void (await ask((client) => client.ping())),
+    claimSlot: redisClaim({ prefix, label: `the queue in ${name}`, ask, probe }),
     close: async () => void (await Promise.all([quit(producer), consumer === undefined ? undefined : quit(consumer)])),
   };
 }
@@ -96,13 +100,49 @@ function common(applicationName: string): Omit<RedisOptions, "replyMapping"> {
   };
 }
 
-async function start(client: Redis, name: string): Promise<void> {
+/**
+ * Questions to the server, with what goes wrong sorted. A client that the server does not let in tries again for ever and tells its
+ * callers only that there is no connection: why, it says in an event, and that is remembered until it is let in.
+ */
+function asking(client: Redis, name: string): AskRedis {
+  let denied: QueueFault | undefined;
+  client.on("error", (error) => {
+    const fault = queueFault(error, name);
+    if (fault.code === "queue_denied") denied = fault;
+  });
+  client.on("ready", () => (denied = undefined));
+  return async (question) => {
+    if (denied !== undefined) throw denied;
+    try {
+      return await question(client);
+    } catch (error) {
+      throw denied ?? queueFault(error, name);
+    }
+  };
+}
+
+/** The probe is a write that nobody reads, and is gone soon after the last process. */
+const probeMs = 60_000;
+
+/**
+ * Asks the server for what a night needs of it: one that is full, cannot persist or has become a replica answers every question and
+ * takes nothing. What INFO says of it explains more than the write's own error, so it goes first.
+ */
+async function probeRedis(ask: AskRedis, { prefix, name }: { prefix: string; name: string }): Promise<void> {
+  const written = await ask((client) => client.set(`${prefix}:probe`, "", "PX", probeMs)).catch(
+    (error: unknown) => error,
+  );
+  checkRedis(await ask((client) => client.info()), name);
+  if (written instanceof Error) throw written;
+}
+
+async function start(client: Redis, name: string, probe: () => Promise<void>): Promise<void> {
   let lastError: Error | undefined;
   const remember = (error: Error): void => void (lastError = error);
   client.once("error", remember);
   try {
     await client.connect();
-    checkRedis(await client.info(), name);
+    await probe();
   } catch (error) {
     client.disconnect();
     throw queueFault(lastError ?? error, name);

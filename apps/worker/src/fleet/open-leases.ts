@@ -1,7 +1,7 @@
 /** The leases of this process: where they live, who keeps them, and how they are seen from outside. */
 import type { Config } from "@nightwriter/config";
 import type { Clock, Logger } from "@nightwriter/core";
-import type { LeaseObstacle } from "@nightwriter/lease";
+import type { LeaseObstacle, LeaseStore } from "@nightwriter/lease";
 import { createLeaseKeeper, type LeaseKeeper } from "@nightwriter/lease";
 import { openLeaseStore } from "@nightwriter/lease-stores";
 import { createUnheld, type Unheld } from "./unheld.ts";
@@ -9,6 +9,7 @@ import { createUnheld, type Unheld } from "./unheld.ts";
 export interface OpenLeases extends AsyncDisposable {
   readonly keeper: LeaseKeeper;
   readonly unheld: Unheld;
+  readonly claimSlot: LeaseStore["claimSlot"];
   /** Milliseconds since the store answered anything. Infinity: never yet. */
   answeredAgoMs(): number;
 }
@@ -42,6 +43,7 @@ export async function openLeases({ config, obstacle, clock, logger }: OpenLeases
   return {
     keeper,
     unheld,
+    claimSlot: store.claimSlot,
     answeredAgoMs: () => Math.min(keeper.answeredAgoMs(), unheld.answeredAgoMs()),
     async [Symbol.asyncDispose]() {
       await keeper.stop();
