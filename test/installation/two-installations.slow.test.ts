@@ -38,7 +38,7 @@ async function refusal(app: App): Promise<unknown> {
   return app.log.at(-1)?.["err"];
 }
 
-const ready = (app: App): Promise<unknown> => app.waitForLog(({ msg }) => / ready$/.test(msg ?? ""), 60_000);
+const ready = (app: App): Promise<unknown> => app.waitForLog(({ msg }) => msg?.endsWith(" ready") === true, 60_000);
 const fatal = (apps: readonly App[]): unknown[] =>
   apps.flatMap(({ log }) => log.filter(({ level }) => level === "fatal"));
 

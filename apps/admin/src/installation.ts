@@ -4,6 +4,7 @@ import type { Logger } from "@nightwriter/core";
 import { assertSchemaCompatible, type Database } from "@nightwriter/database";
 import { assertCurrent, ensureJob, findDifference, getJob, type Job, type JobDefinition } from "@nightwriter/job";
 import type { ItemQueues } from "@nightwriter/run";
+import { assertUnclaimed } from "./claims/assert-unclaimed.ts";
 import { connectDatabase } from "./connect-database.ts";
 import { getDefinition } from "./jobs.ts";
 import { openLogger } from "./open-logger.ts";
@@ -30,7 +31,7 @@ export interface Installation extends AsyncDisposable {
   readonly logger: Logger;
   readonly database: Database;
   readonly job: Job;
-  /** Connects to the queue's store, once. Throws QueueFault. */
+  /** Connects to the queue's store, once. Throws QueueFault; InstallationFault where another installation uses the prefix. */
   queues(): Promise<ItemQueues>;
 }
 
@@ -50,15 +51,10 @@ export async function openInstallation(terminal: Terminal, options: Installation
   const connect = async (): Promise<ItemQueues> => {
     // Loaded when it is needed: most verbs never ask the queue, and its drivers take longer to load than they take to answer.
     const { connectQueues } = await import("@nightwriter/queue");
-    const queues = running.use(
-      await connectQueues({
-        url: config.queueUrl,
-        prefix: config.queuePrefix,
-        applicationName: `nightwriter ${verb}`,
-        logger,
-        poolSize: config.queuePoolSize,
-      }),
-    );
+    const { queueUrl: url, queuePrefix: prefix, queuePoolSize: poolSize } = config;
+    const applicationName = `nightwriter ${verb}`;
+    const queues = running.use(await connectQueues({ url, prefix, applicationName, logger, poolSize }));
+    await assertUnclaimed({ config, database, logger, slots: [queues.claimSlot] });
     return { partition: (partition) => queues.partition(job.definition.name, partition) };
   };
   let connected: Promise<ItemQueues> | undefined;

@@ -58,11 +58,7 @@ export function zookeeperNodes({ label, isPrivate }: { label: string; isPrivate:
     await createOne(on, fields);
   };
 
-  const readAll = async (on: ZookeeperConnection, paths: readonly string[]): Promise<(ZookeeperNode | undefined)[]> => {
-    const replies = paths.map(async (path) => on.request(OP.getData, [{ string: path }, { boolean: false }]));
-    const answers = await Promise.all(replies);
-    return answers.map((answer) => nodeOf(expect(answer, [CODE.done, CODE.noNode])));
-  };
+  const readAll = readingAll(expect);
 
   /** Makes a node and those above it; the answer, or undefined if it is there. */
   const create = async (
@@ -122,6 +118,15 @@ function expecting(label: string): (reply: ZookeeperReply, codes: readonly numbe
     const remedy = "see user and password of LEASE_URL, and the ACLs of its path; needs ZooKeeper 3.5 or newer";
     const details = { servers: label, code: reply.code };
     throw new LeaseFault("lease_store_unfit", `leases in zookeeper at ${label}: ${fact}; ${remedy}`, { details });
+  };
+}
+
+/** All nodes at once, in their order. */
+function readingAll(expect: ReturnType<typeof expecting>) {
+  return async (on: ZookeeperConnection, paths: readonly string[]): Promise<(ZookeeperNode | undefined)[]> => {
+    const replies = paths.map(async (path) => on.request(OP.getData, [{ string: path }, { boolean: false }]));
+    const answers = await Promise.all(replies);
+    return answers.map((answer) => nodeOf(expect(answer, [CODE.done, CODE.noNode])));
   };
 }
 

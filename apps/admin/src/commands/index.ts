@@ -3,6 +3,7 @@ import { dashboard } from "./dashboard.ts";
 import { demo } from "./demo.ts";
 import { dev } from "./dev.ts";
 import { importCommand } from "./import.ts";
+import { installation } from "./installation.ts";
 import { jobs } from "./jobs.ts";
 import { lease } from "./lease.ts";
 import { migrate } from "./migrate.ts";
@@ -25,6 +26,7 @@ export const commands: readonly (CommandDefinition | CommandGroup)[] = [
   story,
   test,
   migrate,
+  installation,
   jobs,
   importCommand,
   open,
