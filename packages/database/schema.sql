@@ -97,7 +97,7 @@ CREATE FUNCTION nightwriter.keep_ended_term() RETURNS trigger
     return null;
   end $$;
 
-CREATE FUNCTION nightwriter.park_items(for_job integer, for_partition integer, my_token bigint, my_nonce uuid, by_worker text, run_ids bigint[], business_dates date[], keys text[], reasons text[], sqlstates text[]) RETURNS TABLE(item bigint, outcome text, stored_token bigint)
+CREATE FUNCTION nightwriter.park_items(for_job integer, for_partition integer, my_token bigint, my_nonce uuid, by_worker text, run_ids bigint[], business_dates date[], keys text[], reasons text[], sqlstates text[], causes text[]) RETURNS TABLE(item bigint, outcome text, stored_token bigint)
     LANGUAGE plpgsql
     AS $$
   #variable_conflict use_column
@@ -121,8 +121,8 @@ CREATE FUNCTION nightwriter.park_items(for_job integer, for_partition integer, m
     end loop;
     return query
       with given as materialized (
-        select * from unnest(run_ids, business_dates, keys, reasons, sqlstates)
-          with ordinality as given(run_id, business_date, key, reason, sqlstate, item)
+        select * from unnest(run_ids, business_dates, keys, reasons, sqlstates, causes)
+          with ordinality as given(run_id, business_date, key, reason, sqlstate, cause, item)
       ), looked as materialized (
         select given.*, due.status, run.id as job_run, run.cancelled_at, entry.version_after
         from given
@@ -139,7 +139,7 @@ CREATE FUNCTION nightwriter.park_items(for_job integer, for_partition integer, m
           where it.job_id = for_job and it.business_date = given.business_date and it.key = given.key
             and it.run_id = given.run_id limit 1
         ) as entry on true
-      ), answered as materialized (
+      ), judged as materialized (
         select *, case
           when version_after is not null then 'applied'
           when not is_mine then 'fenced'
@@ -148,11 +148,30 @@ CREATE FUNCTION nightwriter.park_items(for_job integer, for_partition integer, m
           else 'parked'
         end as outcome
         from looked
+      ), crowd as materialized (
+        select run_id, cause, before, case
+            when before + count(*) > 100 then greatest(100, (select count(*) from nightwriter.run_item as it where it.run_id = judged.run_id) / 20)
+            else 100
+          end as most
+        from judged
+        cross join lateral (
+          select count(*) as before from nightwriter.run_item as it
+          where it.run_id = judged.run_id and it.status = 'parked' and it.parked_for = judged.cause
+        ) as parked
+        where outcome = 'parked' and status = 'due'
+        group by run_id, cause, before
+      ), answered as materialized (
+        select item, run_id, business_date, key, status, reason, sqlstate, cause, case
+          when outcome = 'parked' and status = 'due'
+            and before + row_number() over (partition by run_id, cause, outcome, status order by item) > most then 'failing'
+          else outcome
+        end as outcome
+        from judged left join crowd using (run_id, cause)
       ), raised as (
         update nightwriter.run as it set revision = it.revision + 1
         where it.id in (select run_id from answered where outcome = 'parked' and status = 'due')
       ), parked as (
-        update nightwriter.run_item as it set status = 'parked'
+        update nightwriter.run_item as it set status = 'parked', parked_for = answered.cause
         from answered
         where answered.outcome = 'parked' and it.status = 'due'
           and it.run_id = answered.run_id and it.business_date = answered.business_date and it.key = answered.key
@@ -258,7 +277,7 @@ CREATE TABLE nightwriter.attempt (
     last_at timestamp with time zone DEFAULT now() NOT NULL,
     attempted_at timestamp with time zone GENERATED ALWAYS AS (last_at) STORED,
     CONSTRAINT attempt_count_check CHECK ((count >= 1)),
-    CONSTRAINT attempt_outcome_check CHECK ((outcome = ANY (ARRAY['duplicate'::text, 'fenced'::text, 'conflict'::text, 'withdrawn'::text, 'unknown'::text, 'parked'::text])))
+    CONSTRAINT attempt_outcome_check CHECK ((outcome = ANY (ARRAY['duplicate'::text, 'fenced'::text, 'conflict'::text, 'withdrawn'::text, 'unknown'::text, 'failing'::text, 'parked'::text])))
 )
 WITH (fillfactor='70');
 
@@ -498,8 +517,11 @@ CREATE TABLE nightwriter.run_item (
     partition integer NOT NULL,
     status text DEFAULT 'due'::text NOT NULL,
     generation integer DEFAULT 0 NOT NULL,
+    parked_for text,
     CONSTRAINT run_item_status_check CHECK ((status = ANY (ARRAY['due'::text, 'parked'::text, 'cancelled'::text])))
 );
+
+COMMENT ON COLUMN nightwriter.run_item.parked_for IS 'SQLSTATE or kind of damage that it was parked for last; null: never, or by hand';
 
 CREATE TABLE nightwriter.scheduler (
     name text NOT NULL COLLATE pg_catalog."C",
@@ -686,6 +708,8 @@ ALTER TABLE ONLY sales.sale
 CREATE INDEX audit_log_job ON nightwriter.audit_log USING btree (job_id, id);
 
 CREATE INDEX ended_term_token ON nightwriter.ended_term USING btree (job_id, fencing_token);
+
+CREATE INDEX run_item_parked ON nightwriter.run_item USING btree (run_id, parked_for) WHERE (status = 'parked'::text);
 
 CREATE INDEX run_item_withdrawn ON nightwriter.run_item USING btree (key, business_date) WHERE (status <> 'due'::text);
 

@@ -93,6 +93,7 @@ describe.each(bothPostgres)("applyItems on PostgreSQL %s", (server) => {
   test("returns fenced when the key was written under a higher token than mine", async () => {
     await using night = await openNight(server);
     const items = await plan(night, { request: "a" });
+    await night.test.db.updateTable("nightwriter.job").set({ fencing_token: 34n }).execute();
     await night.test.db.updateTable("nightwriter.key_total").set({ fencing_token: 34n }).execute();
     expect(await apply(night, items)).toEqual([{ outcome: "fenced", storedToken: 34n }]);
     expect(await books(night)).toMatchObject({ total: 1_000n });

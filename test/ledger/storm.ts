@@ -112,6 +112,7 @@ class Sky {
     conflict: 0,
     withdrawn: 0,
     parked: 0,
+    failing: 0,
     unknown: 0,
     raised: 0,
     recorded: 0,

@@ -35,7 +35,7 @@ export interface Tally {
   lap(): Lap;
 }
 
-const outcomes = ["applied", "duplicate", "fenced", "conflict", "withdrawn", "parked", "unknown"] as const;
+const outcomes = ["applied", "duplicate", "fenced", "conflict", "withdrawn", "parked", "failing", "unknown"] as const;
 const names = [...outcomes, "batches", "refusedWrites", "postponed"] as const satisfies (keyof Counters)[];
 
 /** Whether the item's statement came too late for its term. Others may have applied the item by then. */
@@ -79,6 +79,7 @@ function zero(): Counters {
     conflict: 0,
     withdrawn: 0,
     parked: 0,
+    failing: 0,
     unknown: 0,
     batches: 0,
     refusedWrites: 0,

@@ -20,6 +20,7 @@ import { type JobDefinition, registerJob } from "@nightwriter/job";
 import { createLeaseObstacle, toleranceMs } from "@nightwriter/lease";
 import { connectQueues, type Queues } from "@nightwriter/queue";
 import { type ConsumerContext, startPartitionConsumer } from "./consumption/partition-consumer.ts";
+import { createFailureReports } from "./consumption/report-failures.ts";
 import { type FleetMember, type FleetMemberOptions, joinFleet, silenceShare } from "./fleet/fleet-member.ts";
 import { createHeart } from "./fleet/heartbeat.ts";
 import { createHoldings, type Holdings } from "./fleet/holdings.ts";
@@ -64,6 +65,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     queues,
     slots: createStatementSlots(config.databasePoolSize),
     tally,
+    reports: createFailureReports(logger, systemClock),
     logger,
     worker: config.workerName,
     batchSize: config.batchSize,

@@ -126,6 +126,8 @@ export interface RunItemTable {
   partition: number;
   status: Generated<RunItemStatus>;
   generation: Generated<number>;
+  /** SQLSTATE or kind of damage that it was parked for last. */
+  parked_for: string | null;
 }
 
 export interface KeyTotalTable {
@@ -161,7 +163,7 @@ export interface AttemptTable {
   run_id: Bigint;
   business_date: string;
   key: string;
-  outcome: "duplicate" | "fenced" | "conflict" | "withdrawn" | "unknown" | "parked";
+  outcome: "duplicate" | "fenced" | "conflict" | "withdrawn" | "unknown" | "failing" | "parked";
   reason: string;
   sqlstate: string | null;
   fencing_token: Bigint | null;

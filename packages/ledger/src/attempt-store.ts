@@ -52,6 +52,7 @@ function reasonOf(outcome: FailedAttempt["outcome"]): string {
     case "withdrawn":
       return outcome.reason;
     case "parked":
+    case "failing":
       return outcome.reason;
     case "unknown":
       return outcome.fault.message;
@@ -59,6 +60,6 @@ function reasonOf(outcome: FailedAttempt["outcome"]): string {
 }
 
 function sqlstateOf(outcome: FailedAttempt["outcome"]): string | undefined {
-  if (outcome.outcome === "parked") return outcome.sqlstate;
+  if (outcome.outcome === "parked" || outcome.outcome === "failing") return outcome.sqlstate;
   return outcome.outcome === "unknown" ? outcome.fault.sqlstate : undefined;
 }

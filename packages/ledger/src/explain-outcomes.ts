@@ -6,10 +6,8 @@
  */
 import { parameter, type Schema, type Statement, statement } from "@nightwriter/database";
 import type { Job } from "@nightwriter/job";
-import type { Term } from "@nightwriter/partition";
-import { type QueryCreator, sql } from "kysely";
+import { type QueryCreator, type RawBuilder, sql } from "kysely";
 import { type GivenItems, given } from "./given-items.ts";
-import type { ItemOutcome } from "./item.ts";
 
 export interface ExplanationValues extends GivenItems {
   readonly partition: number;
@@ -26,10 +24,17 @@ export interface ExplanationRow {
   revision: bigint | null;
   paused_at: Date | null;
   version: bigint | null;
+  /** Rises with each pause and resumption of the key. */
   key_revision: bigint | null;
   row_token: bigint | null;
   term_token: bigint | null;
   nonce: string | null;
+  /** The last token that the job has handed out. */
+  counter: bigint;
+  /** The greatest token of the job's terms. */
+  greatest_term: bigint | null;
+  /** Whether the key's ledger has an entry with the version that comes after its row's. */
+  is_behind: boolean;
   /** Of the item: null if there is none. */
   partition: number | null;
   is_closed: boolean;
@@ -72,6 +77,18 @@ export function explanation(db: QueryCreator<Schema>, job: Job): Statement<Expla
             .as("entry"),
         (join) => join.onTrue(),
       )
+      .leftJoinLateral(
+        (eb) =>
+          eb
+            .selectFrom("nightwriter.ledger_entry as it")
+            .select("it.version_after")
+            .where("it.job_id", "=", job.id)
+            .where("it.version_after", "=", sql<bigint>`total.version + 1`)
+            .whereRef("it.key", "=", "given.key")
+            .limit(1)
+            .as("ahead"),
+        (join) => join.onTrue(),
+      )
       .select([
         "given.run_id",
         "given.key",
@@ -86,6 +103,9 @@ export function explanation(db: QueryCreator<Schema>, job: Job): Statement<Expla
         "total.fencing_token as row_token",
         "term.fencing_token as term_token",
         "term.nonce",
+        "job.fencing_token as counter",
+        greatestTerm(db, job).as("greatest_term"),
+        sql<boolean>`ahead.version_after is not null`.as("is_behind"),
         "item.partition",
         sql<boolean>`given.business_date <= coalesce(job.closed_through, '-infinity')`.as("is_closed"),
         "job.query_version",
@@ -94,22 +114,12 @@ export function explanation(db: QueryCreator<Schema>, job: Job): Statement<Expla
   );
 }
 
-/** What the row says stands in the way of a write under `term`; undefined if nothing does. */
-export function obstacle(row: ExplanationRow, term: Term): ItemOutcome | undefined {
-  const isOver = row.term_token !== term.fencingToken || row.nonce !== term.nonce;
-  const storedToken = row.term_token ?? 0n;
-  // Whoever wakes from a long sleep finds that others have done its work: it must hear of its term all the same.
-  if (row.entry_version !== null) return { outcome: "duplicate", ...(isOver && { storedToken }) };
-  if (row.status === null || row.revision === null || row.version === null || row.partition !== term.partition) {
-    return { outcome: "withdrawn", reason: "unplanned" };
-  }
-  if (row.cancelled_at !== null || row.status === "cancelled") return { outcome: "withdrawn", reason: "cancelled" };
-  if (row.status === "parked") return { outcome: "withdrawn", reason: "parked" };
-  if (row.is_closed) return { outcome: "withdrawn", reason: "closed" };
-  if (row.paused_at !== null) return { outcome: "withdrawn", reason: "paused" };
-  if (isOver) return { outcome: "fenced", storedToken };
-  const rowToken = row.row_token ?? 0n;
-  return rowToken > term.fencingToken ? { outcome: "fenced", storedToken: rowToken } : undefined;
+function greatestTerm(db: QueryCreator<Schema>, job: Job): RawBuilder<bigint | null> {
+  const terms = db
+    .selectFrom("nightwriter.partition_term as each")
+    .select((eb) => eb.fn.max("each.fencing_token").as("token"))
+    .where("each.job_id", "=", job.id);
+  return sql`(${terms})`;
 }
 
 /**

@@ -1,6 +1,7 @@
-export { type ApplyContext, applyItems, maxBatchSize } from "./apply-items.ts";
+export type { ApplyContext } from "./apply-context.ts";
+export { applyItems, maxBatchSize, setAside } from "./apply-items.ts";
 export { type GuardedWriteValues, guardedWrite, type WrittenRow } from "./guarded-write.ts";
-export type { Applied, Item, ItemOutcome, WithdrawnReason } from "./item.ts";
+export type { Applied, DamageKind, Failure, Item, ItemOutcome, WithdrawnReason } from "./item.ts";
 export { type HistoryEntry, type KeyHistory, keyHistory } from "./key-history.ts";
 export { type ParkAnswer, type ParkedItem, type ParkRequest, parkItems } from "./park-items.ts";
 export type { Outstanding, OutstandingReason, OutstandingSum } from "./rules/outstanding.ts";

@@ -21,6 +21,18 @@ export interface Applied {
 /** Why the item was withdrawn; `closed`: its date is; `unplanned`: this job has no such item in this partition. */
 export type WithdrawnReason = "cancelled" | "parked" | "closed" | "paused" | "unplanned";
 
+/** How rows can contradict each other: see damage.ts. */
+export type DamageKind = "row behind its ledger" | "row missing" | "token above the counter";
+
+/** Why an item cannot be applied, whoever tries. */
+export interface Failure {
+  /** Of the server's error; undefined where there was none. */
+  readonly sqlstate: string | undefined;
+  /** Undefined: its rows are not damaged. */
+  readonly damage?: DamageKind;
+  readonly reason: string;
+}
+
 /**
  * What became of an item. Only `applied` changed anything.
  *
@@ -29,7 +41,9 @@ export type WithdrawnReason = "cancelled" | "parked" | "closed" | "paused" | "un
  * - `fenced`: the term is not the partition's current one, or the key was written under a higher token. `storedToken` is what stands in the way.
  * - `conflict`: the key's version moved while the delta was computed. Try again, with jitter.
  * - `withdrawn`: an operator took it back.
- * - `parked`: its own data cannot be added; it waits for a person now. The others of its batch are not affected.
+ * - `parked`: its own data cannot be added, or its rows are damaged; it waits for a person now. The others of its batch are not affected.
+ * - `failing`: as `parked`, but nobody was parked, since so many others of its run fail for the same reason that the fault is hardly
+ *   theirs. It stays due. Try again later, alone.
  * - `unknown`: no answer came, or none that can be trusted. Look again later; it uses up no attempt.
  */
 export type ItemOutcome =
@@ -38,5 +52,6 @@ export type ItemOutcome =
   | { readonly outcome: "fenced"; readonly storedToken: bigint }
   | { readonly outcome: "conflict" }
   | { readonly outcome: "withdrawn"; readonly reason: WithdrawnReason }
-  | { readonly outcome: "parked"; readonly sqlstate: string | undefined; readonly reason: string }
+  | ({ readonly outcome: "parked" } & Failure)
+  | ({ readonly outcome: "failing" } & Failure)
   | { readonly outcome: "unknown"; readonly fault: SqlFault };

@@ -30,12 +30,13 @@ export interface ParkRequest {
  * What became of an item that was to be parked.
  *
  * - `parked`: it is, by this call or before, with its reason in `attempt`.
+ * - `failing`: so many items of its run are parked for the same cause that no more are. It stays due.
  * - `applied`: it has its entry, and was left alone. `storedToken` as in `fenced`; absent if the term is mine.
  * - `fenced`: the term is not the partition's current one, and others may see the item with other eyes: it was left alone.
  * - `withdrawn`: an operator took it back, or this job has no such item in this partition.
  */
 export type ParkAnswer =
-  | { readonly outcome: "parked" }
+  | { readonly outcome: "parked" | "failing" }
   | { readonly outcome: "applied"; readonly storedToken?: bigint }
   | { readonly outcome: "fenced"; readonly storedToken: bigint }
   | { readonly outcome: "withdrawn"; readonly reason: "cancelled" | "unplanned" };
@@ -57,6 +58,7 @@ export async function parkItems(database: Database, request: ParkRequest): Promi
         worker,
         reasons: parked.map(({ outcome }) => outcome.reason),
         sqlstates: parked.map(({ outcome }) => outcome.sqlstate ?? null),
+        causes: parked.map(({ outcome }) => outcome.damage ?? outcome.sqlstate ?? "bug"),
       }),
     )
     .catch((error: unknown) => Promise.reject(sqlFault(error)));
@@ -73,12 +75,13 @@ interface ParkValues extends GivenItems, Term {
   readonly worker: string;
   readonly reasons: readonly string[];
   readonly sqlstates: readonly (string | null)[];
+  readonly causes: readonly string[];
 }
 
 interface AnswerRow {
   /** Its place among the given items, from 1. */
   item: bigint;
-  outcome: "parked" | "applied" | "fenced" | "cancelled" | "unplanned";
+  outcome: "parked" | "failing" | "applied" | "fenced" | "cancelled" | "unplanned";
   /** Null: the term is mine. */
   stored_token: bigint | null;
 }
@@ -88,13 +91,14 @@ function parking(db: QueryCreator<Schema>): Statement<ParkValues, AnswerRow> {
     ${parameter("job", "integer")}, ${parameter("partition", "integer")}, ${parameter("fencingToken", "bigint")},
     ${parameter("nonce", "uuid")}, ${parameter("worker", "text")},
     ${parameter("runIds", "bigint[]")}, ${parameter("businessDates", "date[]")}, ${parameter("keys", "text[]")},
-    ${parameter("reasons", "text[]")}, ${parameter("sqlstates", "text[]")})`;
+    ${parameter("reasons", "text[]")}, ${parameter("sqlstates", "text[]")}, ${parameter("causes", "text[]")})`;
   return statement(db.selectFrom(call.as("answered")).selectAll());
 }
 
 function answerOf({ outcome, stored_token }: AnswerRow): ParkAnswer {
   switch (outcome) {
     case "parked":
+    case "failing":
       return { outcome };
     case "applied":
       return { outcome, ...(stored_token !== null && { storedToken: stored_token }) };

@@ -153,6 +153,7 @@ function resultOf(outcome: ItemOutcome, { fencingToken }: Term): WriteResult | u
     case "unknown":
       throw outcome.fault;
     case "parked":
+    case "failing":
     case "withdrawn":
       throw new Fault("item_not_applied", `item of ${RESTAURANT}: ${outcome.outcome}, ${outcome.reason}`);
   }

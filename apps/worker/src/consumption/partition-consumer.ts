@@ -8,7 +8,7 @@
 import { Fault, type Logger } from "@nightwriter/core";
 import type { Database } from "@nightwriter/database";
 import type { Job } from "@nightwriter/job";
-import { applyItems, type Item, type ItemOutcome } from "@nightwriter/ledger";
+import { applyItems, type Failure, type Item, type ItemOutcome, setAside } from "@nightwriter/ledger";
 import type { Term } from "@nightwriter/partition";
 import { partitionName } from "@nightwriter/partition";
 import type { Consumer, Postponed, QueueItem, Queues } from "@nightwriter/queue";
@@ -17,7 +17,9 @@ import type { StatementSlots } from "../statement-slots.ts";
 import { metAnotherTerm, type Tally } from "../tally.ts";
 import type { Warrant } from "../warrant/warrant.ts";
 import { type Batcher, createBatcher } from "./batcher.ts";
-import { batchLimit, type History, settle, type Unsent, untried } from "./settle.ts";
+import type { FailureReports } from "./report-failures.ts";
+import { batchLimit, settle, type Unsent } from "./settle.ts";
+import { createStuckItems } from "./stuck-items.ts";
 import { createWeather, type Weather } from "./weather.ts";
 
 /** What all partitions of a process share. */
@@ -26,6 +28,7 @@ export interface ConsumerContext {
   readonly queues: Queues;
   readonly slots: StatementSlots;
   readonly tally: Tally;
+  readonly reports: FailureReports;
   readonly logger: Logger;
   /** Who writes: goes into every entry. */
   readonly worker: string;
@@ -75,26 +78,36 @@ export function startPartitionConsumer(context: ConsumerContext, consumed: Consu
       }),
   });
   warrant.ended.addEventListener("abort", () => batcher.close(unsent), { once: true });
+  const stuck = createStuckItems();
 
   async function handle(delivered: QueueItem): Promise<Postponed | undefined> {
     const item = { runId: BigInt(delivered.runId), key: delivered.key, businessDate: delivered.businessDate };
-    let history: History = untried;
+    let history = stuck.recall(item);
+    let outcome = await batcher.submit(item, batchLimit(history, batchSize));
     for (;;) {
-      const outcome = await batcher.submit(item, batchLimit(history, batchSize));
       const settlement = settle(outcome, history, {
         leaving: leaving.aborted,
         ended: warrant.ended.aborted,
+        batchSize,
+        appliedCount: context.tally.counters.applied,
         random: Math.random,
       });
       switch (settlement.next) {
         case "complete":
+          stuck.forget(item);
           return undefined;
         case "postpone":
+          if (settlement.history !== undefined) stuck.remember(item, settlement.history);
           context.tally.countPostponed();
           return { postponeMs: settlement.afterMs };
+        case "park":
+          history = settlement.history;
+          outcome = await park(context, consumed, { item, failure: settlement.failure });
+          break;
         case "again":
           history = settlement.history;
           await pause(settlement.afterMs, hurry);
+          outcome = await batcher.submit(item, batchLimit(history, batchSize));
       }
     }
   }
@@ -111,6 +124,21 @@ export function startPartitionConsumer(context: ConsumerContext, consumed: Consu
   });
 }
 
+/** Sets aside what only the worker can judge, under the term that the partition is held under. */
+async function park(
+  context: ConsumerContext,
+  { job, partition, warrant }: ConsumedPartition,
+  { item, failure }: { readonly item: Item; readonly failure: Failure },
+): Promise<ItemOutcome | Unsent> {
+  const { database, worker, logger, reports, tally } = context;
+  const term = warrant.term();
+  if (term === undefined) return unsent;
+  const outcome = await setAside({ database, job, term, worker, logger }, item, failure);
+  tally.countBatch(partitionName({ job, partition }), [outcome]);
+  reports.report({ job: job.definition.name, partition }, [item], [outcome]);
+  return outcome;
+}
+
 async function applyBatch(
   context: ConsumerContext,
   consumed: ConsumedPartition & { readonly weather: Weather },
@@ -124,6 +152,7 @@ async function applyBatch(
   const mayWrite = (): boolean => warrant.term() !== undefined;
   const outcomes = await applyItems({ database, job, term, worker, logger, mayWrite }, items);
   tally.countBatch(partitionName(consumed), outcomes);
+  context.reports.report(where, items, outcomes);
   logger.debug({ ...where, items: items.length }, "batch answered");
   const unknown = outcomes.find((each) => each.outcome === "unknown");
   if (unknown !== undefined) {

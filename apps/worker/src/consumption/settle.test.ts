@@ -3,11 +3,12 @@ import type { ItemOutcome } from "@nightwriter/ledger";
 import { describe, expect, it } from "vitest";
 import { batchLimit, type History, type SettleOptions, settle, untried } from "./settle.ts";
 
-const middle: SettleOptions = { leaving: false, ended: false, random: () => 0.5 };
+const middle: SettleOptions = { leaving: false, ended: false, batchSize: 200, appliedCount: 0, random: () => 0.5 };
 const unknown = (code: SqlFaultCode): ItemOutcome => ({
   outcome: "unknown",
   fault: new SqlFault(code, new Error("the connection ended")),
 });
+const failing: ItemOutcome = { outcome: "failing", sqlstate: "22003", reason: "bigint out of range" };
 
 describe("settle", () => {
   const final: ItemOutcome[] = [
@@ -23,8 +24,8 @@ describe("settle", () => {
   it("tries a fenced item again at once, and after that with growing pauses", () => {
     const fenced: ItemOutcome = { outcome: "fenced", storedToken: 2n };
     const first = settle(fenced, untried, middle);
-    expect(first).toEqual({ next: "again", afterMs: 0, history: { contentions: 1, setbacks: 0 } });
-    expect(settle(fenced, { contentions: 1, setbacks: 0 }, middle)).toMatchObject({ next: "again", afterMs: 30 });
+    expect(first).toEqual({ next: "again", afterMs: 0, history: { ...untried, contentions: 1 } });
+    expect(settle(fenced, { ...untried, contentions: 1 }, middle)).toMatchObject({ next: "again", afterMs: 30 });
   });
 
   it("tries a conflict again with jitter: between half of the pause and all of it", () => {
@@ -43,10 +44,29 @@ describe("settle", () => {
         settlement = settle(outcome, settlement.history, middle);
         tries += 1;
       }
-      expect(settlement).toEqual({ next: "postpone", afterMs: 1_500 });
+      expect(settlement).toEqual({ next: "postpone", afterMs: 1_500, history: { ...untried, postponements: 1 } });
       expect(tries).toBe(8);
     },
   );
+
+  it("lets what goes back for a reason of its own come again later each time, up to a minute", () => {
+    let history: History = untried;
+    const waits: number[] = [];
+    while (waits.length < 7) {
+      const settlement = settle(failing, history, middle);
+      if (settlement.next !== "postpone") throw new Error(`${settlement.next} instead of postponed`);
+      waits.push(settlement.afterMs);
+      history = settlement.history ?? untried;
+    }
+    expect(waits).toEqual([1_500, 3_000, 6_000, 12_000, 24_000, 45_000, 45_000]);
+    expect(batchLimit(history, 200)).toBe(1);
+  });
+
+  it("tries a conflict twice at each delivery once it has gone back", () => {
+    const first = settle({ outcome: "conflict" }, { ...untried, postponements: 1 }, middle);
+    if (first.next !== "again") throw new Error(`${first.next} instead of again`);
+    expect(settle({ outcome: "conflict" }, first.history, middle)).toMatchObject({ next: "postpone", afterMs: 3_000 });
+  });
 
   it("keeps an item in hand however long the weather lasts", () => {
     let history: History = untried;
@@ -55,7 +75,7 @@ describe("settle", () => {
       if (settlement.next !== "again") throw new Error(`not kept after ${setbacks} setbacks`);
       history = settlement.history;
     }
-    expect(history).toEqual({ contentions: 0, setbacks: 1_000 });
+    expect(history).toMatchObject({ contentions: 0, setbacks: 1_000, own: { count: 1, timeouts: 0 } });
   });
 
   const leaving = { ...middle, leaving: true };
@@ -83,7 +103,7 @@ describe("settle", () => {
 
 describe("batchLimit", () => {
   it("isolates an item that the server refuses after four setbacks", () => {
-    const limits = [0, 1, 2, 3, 4, 5].map((setbacks) => batchLimit({ contentions: 0, setbacks }, 200));
+    const limits = [0, 1, 2, 3, 4, 5].map((setbacks) => batchLimit({ ...untried, setbacks }, 200));
     expect(limits).toEqual([200, 50, 12, 3, 1, 1]);
   });
 

@@ -18,6 +18,9 @@ export const attempt: readonly string[] = [
   `alter table nightwriter.attempt
     drop constraint attempt_pkey,
     drop column attempted_at,
+    drop constraint attempt_outcome_check,
+    add constraint attempt_outcome_check
+      check (outcome in ('duplicate', 'fenced', 'conflict', 'withdrawn', 'unknown', 'failing', 'parked')),
     add column count bigint not null default 1 check (count >= 1),
     add column first_at timestamptz not null default now(),
     add column last_at timestamptz not null default now()`,

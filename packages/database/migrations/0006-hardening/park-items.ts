@@ -3,13 +3,20 @@
  * that both waited at the gate and looked for entries would park what was applied meanwhile. Here each statement takes its
  * snapshot after the gate (a volatile function at READ COMMITTED), and no client stands between them that could freeze.
  *
+ * Of a run at most 100 items, or 5 % of it if that is more, are parked for one cause. Where more fail it is hardly their own fault, and
+ * parking them would make a person's work of what ends by itself: they are answered 'failing' and stay due. Counted are those that are
+ * parked now, behind the gate, so that several workers agree, and a retry begins anew.
+ *
  * The gate is the one of the guarded write: the same advisory locks, under the same number. After it come the term, then the
  * rows of the runs in the order of their ids, so that a cancellation is either seen or waits.
  */
 export const parkItems: readonly string[] = [
+  `alter table nightwriter.run_item add column parked_for text`,
+  `comment on column nightwriter.run_item.parked_for is 'SQLSTATE or kind of damage that it was parked for last; null: never, or by hand'`,
+  `create index run_item_parked on nightwriter.run_item (run_id, parked_for) where status = 'parked'`,
   `create function nightwriter.park_items(
     for_job integer, for_partition integer, my_token bigint, my_nonce uuid, by_worker text,
-    run_ids bigint[], business_dates date[], keys text[], reasons text[], sqlstates text[]
+    run_ids bigint[], business_dates date[], keys text[], reasons text[], sqlstates text[], causes text[]
   ) returns table (item bigint, outcome text, stored_token bigint) language plpgsql volatile as $$
   #variable_conflict use_column
   declare
@@ -32,8 +39,8 @@ export const parkItems: readonly string[] = [
     end loop;
     return query
       with given as materialized (
-        select * from unnest(run_ids, business_dates, keys, reasons, sqlstates)
-          with ordinality as given(run_id, business_date, key, reason, sqlstate, item)
+        select * from unnest(run_ids, business_dates, keys, reasons, sqlstates, causes)
+          with ordinality as given(run_id, business_date, key, reason, sqlstate, cause, item)
       ), looked as materialized (
         select given.*, due.status, run.id as job_run, run.cancelled_at, entry.version_after
         from given
@@ -50,7 +57,7 @@ export const parkItems: readonly string[] = [
           where it.job_id = for_job and it.business_date = given.business_date and it.key = given.key
             and it.run_id = given.run_id limit 1
         ) as entry on true
-      ), answered as materialized (
+      ), judged as materialized (
         select *, case
           when version_after is not null then 'applied'
           when not is_mine then 'fenced'
@@ -59,11 +66,30 @@ export const parkItems: readonly string[] = [
           else 'parked'
         end as outcome
         from looked
+      ), crowd as materialized (
+        select run_id, cause, before, case
+            when before + count(*) > 100 then greatest(100, (select count(*) from nightwriter.run_item as it where it.run_id = judged.run_id) / 20)
+            else 100
+          end as most
+        from judged
+        cross join lateral (
+          select count(*) as before from nightwriter.run_item as it
+          where it.run_id = judged.run_id and it.status = 'parked' and it.parked_for = judged.cause
+        ) as parked
+        where outcome = 'parked' and status = 'due'
+        group by run_id, cause, before
+      ), answered as materialized (
+        select item, run_id, business_date, key, status, reason, sqlstate, cause, case
+          when outcome = 'parked' and status = 'due'
+            and before + row_number() over (partition by run_id, cause, outcome, status order by item) > most then 'failing'
+          else outcome
+        end as outcome
+        from judged left join crowd using (run_id, cause)
       ), raised as (
         update nightwriter.run as it set revision = it.revision + 1
         where it.id in (select run_id from answered where outcome = 'parked' and status = 'due')
       ), parked as (
-        update nightwriter.run_item as it set status = 'parked'
+        update nightwriter.run_item as it set status = 'parked', parked_for = answered.cause
         from answered
         where answered.outcome = 'parked' and it.status = 'due'
           and it.run_id = answered.run_id and it.business_date = answered.business_date and it.key = answered.key
