@@ -60,12 +60,15 @@ describe.each(bothPostgres)("what was not applied on PostgreSQL %s", (server) =>
       }
     });
     const outcomes: ItemOutcome[] = [];
-    for (const item of items) {
-      toggled.key = item.key;
-      outcomes.push(...(await apply(night, [item])));
+    try {
+      for (const item of items) {
+        toggled.key = item.key;
+        outcomes.push(...(await apply(night, [item])));
+      }
+    } finally {
+      toggled.done = true;
+      await toggling;
     }
-    toggled.done = true;
-    await toggling;
     expect(outcomes.filter(({ outcome }) => outcome === "parked" || outcome === "unknown")).toEqual([]);
     expect(new Set(outcomes.map(({ outcome }) => outcome))).toContain("applied");
   });
