@@ -43,6 +43,22 @@ describe.each(bothPostgres)("a PostgreSQL %s", (server) => {
   });
 });
 
+describe("a server that a crash of its machine can spoil", () => {
+  test.each(["fsync", "full_page_writes"])(
+    "is refused with %s off, unless it says that its data are for nobody",
+    async (setting) => {
+      await using server = await startPostgres({ settings: { [setting]: "off", "nightwriter.disposable": "off" } });
+      await expect(assertAt(server.url)).rejects.toMatchObject({
+        code: "data_not_durable",
+        message: `database: ${setting} is off, a crash of its machine can lose or spoil what was acknowledged; run: alter system set ${setting} = on, then: select pg_reload_conf()`,
+      });
+      await using database = openDatabase({ url: server.url, applicationName: "test", max: 1 });
+      await sql`alter database postgres set "nightwriter.disposable" = on`.execute(database.db);
+      expect(await assertAt(server.url)).toMatchObject({ disposable: true });
+    },
+  );
+});
+
 describe("a standby", () => {
   test("is refused, since nothing can be written to it", async () => {
     const folder = join(tmpdir(), `nightwriter-standby-${randomUUID()}`);

@@ -1,7 +1,13 @@
 /** The dashboard: connections, the board, a server on loopback, and their end. */
 import type { Config } from "@nightwriter/config";
 import { Fault, type Logger, systemClock } from "@nightwriter/core";
-import { assertSchemaCompatible, assertServerSupported, type Database, openDatabase } from "@nightwriter/database";
+import {
+  assertSchemaCompatible,
+  assertServerSupported,
+  type Database,
+  openDatabase,
+  startThroughWeather,
+} from "@nightwriter/database";
 import { holdClaims } from "@nightwriter/installation";
 import { connectQueues } from "@nightwriter/queue";
 import { type Board, createBoard } from "./board.ts";
@@ -38,8 +44,11 @@ export async function startDashboard({ config, logger, crash }: DashboardOptions
   }
   await using started = new AsyncDisposableStack();
   const database = started.use(openDashboardDatabase(config, logger));
-  await assertServerSupported(database);
-  await assertSchemaCompatible(database);
+  const check = async (): Promise<void> => {
+    await assertServerSupported(database);
+    await assertSchemaCompatible(database);
+  };
+  await startThroughWeather(check, { logger });
   const queues = started.use(
     await connectQueues({
       url: config.queueUrl,
@@ -53,7 +62,7 @@ export async function startDashboard({ config, logger, crash }: DashboardOptions
   const looking = { database, prefix, slots: [queues.claimSlot], by, clock: systemClock, logger };
   started.use(await holdClaims({ ...looking, leaseMs, onlyLooks: true, crash }));
   const board = createBoard(database, queues);
-  await board.refresh();
+  await startThroughWeather(async () => board.refresh(), { logger });
   started.defer(keepFresh(board, logger));
   const server = await createServer({ board, database, queues, logger });
   started.defer(() => server.close());

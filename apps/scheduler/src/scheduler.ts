@@ -13,6 +13,7 @@ import {
   type Database,
   type DatabaseOptions,
   openDatabase,
+  startThroughWeather,
 } from "@nightwriter/database";
 import { type ClockWatch, createClockWatch, forgetSilentSchedulers } from "@nightwriter/fleet";
 import { holdClaims } from "@nightwriter/installation";
@@ -50,10 +51,10 @@ export async function startScheduler(options: SchedulerOptions): Promise<Schedul
   await using started = new AsyncDisposableStack();
   const { config, definitions, logger, crash } = options;
   const database = started.use(openSchedulerDatabase(config, logger, {}));
-  await assertServerSupported(database);
-  await assertSchemaCompatible(database);
-  await currentEpoch(database);
-  const jobs = await Promise.all(definitions.map((definition) => registerJob(database, definition)));
+  await startThroughWeather(async () => checkDatabase(database), { logger });
+  const register = (definition: JobDefinition) =>
+    startThroughWeather(async () => registerJob(database, definition), { logger });
+  const jobs = await Promise.all(definitions.map(register));
   const queues = started.use(await openQueues(config, logger));
   const planner = started.use(openSchedulerDatabase(config, logger, { max: 1, statementTimeoutMs: planTimeoutMs }));
   await forgetSilentSchedulers(database);
@@ -100,6 +101,12 @@ export async function startScheduler(options: SchedulerOptions): Promise<Schedul
       await connections.disposeAsync();
     },
   };
+}
+
+async function checkDatabase(database: Database): Promise<void> {
+  await assertServerSupported(database);
+  await assertSchemaCompatible(database);
+  await currentEpoch(database);
 }
 
 type StartAll = (mayBegin: () => boolean) => readonly Duties[];

@@ -13,6 +13,7 @@ import {
   currentEpoch,
   type Database,
   openDatabase,
+  startThroughWeather,
 } from "@nightwriter/database";
 import { forgetSilentWorkers, staleAfterMs } from "@nightwriter/fleet";
 import { holdClaims } from "@nightwriter/installation";
@@ -58,7 +59,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const tally = createTally(systemClock);
 
   const database = started.use(openWritePool(config, logger));
-  await checkDatabase(database);
+  await startThroughWeather(async () => checkDatabase(database), { logger });
   const queues = started.use(await openQueues(config, logger));
   const context: ConsumerContext = {
     database,
@@ -99,8 +100,10 @@ async function takePart(
   const clock = systemClock;
   const { workerName: name, leaseMs } = config;
   const database = started.use(openFleetPool(config, logger));
-  const jobs = await Promise.all(definitions.map((definition) => registerJob(context.database, definition)));
-  await forgetSilentWorkers(context.database);
+  const register = (definition: JobDefinition) =>
+    startThroughWeather(async () => registerJob(context.database, definition), { logger });
+  const jobs = await Promise.all(definitions.map(register));
+  await startThroughWeather(async () => forgetSilentWorkers(context.database), { logger });
   const obstacle = createLeaseObstacle(clock, toleranceMs(leaseMs, 0.2));
   const queue = config.leaseUrl === "none" ? undefined : watchedQueue(context.queues, leaseMs);
   const why = (): string | undefined => obstacle.why() ?? queue?.obstacle.why();

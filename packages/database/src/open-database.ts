@@ -4,6 +4,7 @@ import { type CompiledQuery, Kysely, PostgresDialect } from "kysely";
 import { giveBack, kyselyPool, makePool } from "./pool.ts";
 import type { Schema } from "./schema.ts";
 import { type Answer, type Session, sessionOf } from "./session.ts";
+import { type SessionSettings, sessionSettings } from "./session-settings.ts";
 import { sqlFault } from "./sql-fault.ts";
 import type { NamedQuery } from "./statement.ts";
 
@@ -33,6 +34,8 @@ export interface DatabaseOptions {
 
 export interface Database extends AsyncDisposable {
   readonly db: Kysely<Schema>;
+  /** What its sessions are set to; whether that holds, `assertServerSupported` asks. */
+  readonly settings: SessionSettings;
   /** Runs one compiled statement in autocommit on a connection of its own and hands over its warnings. Throws SqlFault. */
   run<Row>(query: CompiledQuery<Row> | NamedQuery<Row>): Promise<Answer<Row>>;
   /** Lends one connection to `work`: for COPY, advisory locks and transactions written by hand. Throws what `work` throws. */
@@ -44,15 +47,18 @@ export interface Database extends AsyncDisposable {
 /** Opens a pool. No connection is made until the first statement, so an unreachable server shows there, as a SqlFault. */
 export function openDatabase(options: DatabaseOptions): Database {
   const statementTimeoutMs = options.statementTimeoutMs ?? 30_000;
+  const settings = sessionSettings({
+    statementTimeoutMs,
+    lockTimeoutMs: options.lockTimeoutMs ?? 5_000,
+    indexLookups: options.indexLookups ?? false,
+  });
   const pool = makePool({
     url: options.url,
     applicationName: options.applicationName,
     max: options.max ?? 4,
-    statementTimeoutMs,
-    lockTimeoutMs: options.lockTimeoutMs ?? 5_000,
+    settings,
     queryTimeoutMs: options.queryTimeoutMs ?? (statementTimeoutMs === 0 ? 0 : statementTimeoutMs + 5_000),
     connectTimeoutMs: options.connectTimeoutMs ?? 10_000,
-    indexLookups: options.indexLookups ?? false,
     logger: options.logger ?? silentLogger,
   });
   const db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool: kyselyPool(pool) }) });
@@ -75,6 +81,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   };
   return {
     db,
+    settings,
     session,
     run: (query) => session((each) => each.run(query)),
     close,

@@ -13,51 +13,30 @@ import { invariant, type Logger } from "@nightwriter/core";
 import type { PostgresCursor, PostgresPool, PostgresPoolClient, PostgresQueryResult } from "kysely";
 import pg from "pg";
 import { driverTypes } from "./driver-types.ts";
+import { type SessionSettings, withSettings } from "./session-settings.ts";
 import { type SqlFault, sqlFault } from "./sql-fault.ts";
 
 export interface PoolOptions {
   readonly url: string;
   readonly applicationName: string;
   readonly max: number;
-  readonly statementTimeoutMs: number;
-  readonly lockTimeoutMs: number;
+  readonly settings: SessionSettings;
   /** 0 switches it off. */
   readonly queryTimeoutMs: number;
   readonly connectTimeoutMs: number;
-  readonly indexLookups: boolean;
   readonly logger: Logger;
 }
 
-/**
- * What a session must be for this code to be right, whatever the database or the role is set to. In another style dates would
- * arrive as other texts, and instants, which the driver parses, as nulls; the guarded write is made for READ COMMITTED.
- */
-const neededSettings = ["DateStyle=ISO", "IntervalStyle=postgres", "default_transaction_isolation=read\\ committed"];
-
-/**
- * A table that has no index for what is asked is read whole all the same, at a cost that is made up: before PostgreSQL 18 it would
- * be taken for a reason to compile the statement.
- */
-const lookupSettings = ["plan_cache_mode=force_generic_plan", "enable_seqscan=off", "jit=off"];
-
-function sessionSettings({ indexLookups }: Pick<PoolOptions, "indexLookups">): readonly string[] {
-  return indexLookups ? [...neededSettings, ...lookupSettings] : neededSettings;
-}
-
 export function makePool({ queryTimeoutMs, logger, ...options }: PoolOptions): pg.Pool {
+  const { url, options: startOptions } = withSettings(options.url, options.settings);
   const pool = new pg.Pool({
-    connectionString: options.url,
+    connectionString: url,
     application_name: options.applicationName,
     max: options.max,
     connectionTimeoutMillis: options.connectTimeoutMs,
     idleTimeoutMillis: 30_000,
     keepAlive: true,
-    statement_timeout: options.statementTimeoutMs,
-    lock_timeout: options.lockTimeoutMs,
-    idle_in_transaction_session_timeout: 60_000,
-    options: sessionSettings(options)
-      .map((setting) => `-c ${setting}`)
-      .join(" "),
+    options: startOptions,
     ...(queryTimeoutMs > 0 && { query_timeout: queryTimeoutMs }),
     types: driverTypes,
   });

@@ -2,9 +2,10 @@
 import { Fault } from "@nightwriter/core";
 import { sql } from "kysely";
 import type { Database } from "./open-database.ts";
+import { assertSessionSettings } from "./session-settings.ts";
 import { sqlFault } from "./sql-fault.ts";
 
-export type ServerFaultCode = "server_too_old" | "server_read_only" | "commit_not_durable";
+export type ServerFaultCode = "server_too_old" | "server_read_only" | "commit_not_durable" | "data_not_durable";
 
 /** What the server says of itself, as far as it decides whether it can be trusted. */
 export interface ServerFacts {
@@ -15,11 +16,14 @@ export interface ServerFacts {
   /** For the role and database that the connection uses. */
   readonly synchronousCommit: string;
   readonly fsync: string;
+  readonly fullPageWrites: string;
+  /** The server says of itself that its data may be lost: those of demos and tests start with `-c nightwriter.disposable=on`. */
+  readonly disposable: boolean;
   readonly role: string;
 }
 
 /** Reads the facts. Throws SqlFault. */
-export async function serverFacts({ db }: Database): Promise<ServerFacts> {
+async function serverFacts({ db }: Database): Promise<ServerFacts> {
   try {
     const { rows } = await sql<ServerFacts>`
       select current_setting('server_version_num')::int as "versionNumber",
@@ -27,6 +31,8 @@ export async function serverFacts({ db }: Database): Promise<ServerFacts> {
         pg_is_in_recovery() as "inRecovery",
         current_setting('synchronous_commit') as "synchronousCommit",
         current_setting('fsync') as "fsync",
+        current_setting('full_page_writes') as "fullPageWrites",
+        coalesce(current_setting('nightwriter.disposable', true), '') = 'on' as "disposable",
         current_user as "role"`.execute(db);
     const [facts] = rows;
     if (facts === undefined) throw new Error("no row");
@@ -36,8 +42,12 @@ export async function serverFacts({ db }: Database): Promise<ServerFacts> {
   }
 }
 
-/** Returns if the server is a writable PostgreSQL of at least 15 whose commits are durable. Throws a Fault with the remedy. */
+/**
+ * Returns if the server is a writable PostgreSQL of at least 15 whose commits are durable, and a session on it is set as this
+ * code needs it. Throws a Fault with the remedy.
+ */
 export async function assertServerSupported(database: Database): Promise<ServerFacts> {
+  await assertSessionSettings(database);
   const facts = await serverFacts(database);
   const details = { version: facts.version, role: facts.role, synchronousCommit: facts.synchronousCommit };
   const fault = (code: ServerFaultCode, message: string): Fault<ServerFaultCode> =>
@@ -54,7 +64,15 @@ export async function assertServerSupported(database: Database): Promise<ServerF
   if (facts.synchronousCommit === "off") {
     throw fault(
       "commit_not_durable",
-      `database: synchronous_commit is off for role ${facts.role}, acknowledged work would be gone after a crash; run: alter role "${facts.role}" set synchronous_commit = on`,
+      `database: synchronous_commit is off for role ${facts.role}, acknowledged work would be gone after a crash; run: alter role "${facts.role}" set synchronous_commit = on, or take it out of DATABASE_URL`,
+    );
+  }
+  const crash = { fsync: facts.fsync, full_page_writes: facts.fullPageWrites };
+  for (const [setting, value] of Object.entries(crash)) {
+    if (value !== "off" || facts.disposable) continue;
+    throw fault(
+      "data_not_durable",
+      `database: ${setting} is off, a crash of its machine can lose or spoil what was acknowledged; run: alter system set ${setting} = on, then: select pg_reload_conf()`,
     );
   }
   return facts;
