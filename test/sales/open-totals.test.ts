@@ -6,7 +6,7 @@ import { type OpenOptions, openTotals, restaurantTotals } from "@nightwriter/res
 import { ensureNightlyRun, finishRuns } from "@nightwriter/run";
 import { bothPostgres, type PostgresVersion, recordSales, type TestDatabase, testDatabase } from "@nightwriter/testkit";
 import { describe, expect, it } from "vitest";
-import { type Folder, temporaryFolder } from "./fixture.ts";
+import { type Folder, importNew, optionsOf, temporaryFolder } from "./fixture.ts";
 
 interface Place extends AsyncDisposable {
   readonly folder: Folder;
@@ -227,5 +227,56 @@ describe("openTotals", () => {
       dateFormat: "dd.MM.yyyy",
     });
     expect(await openings(place)).toEqual(["soho 2026-02-01 4000050"]);
+  });
+
+  it("keeps off a pair that a night has planned: says so, or takes an earlier date, and adds its amount exactly", async () => {
+    await using place = await house();
+    await place.test.db
+      .insertInto("sales.restaurant")
+      .values({ id: "soho", name: "Soho", time_zone: creation.zone, cutoff: creation.cutoff, currency: "GBP" })
+      .execute();
+    const night = await ensureNightlyRun(place.test.database, place.job, Temporal.PlainDate.from("2026-03-08"));
+    expect(night.planned).toBe(1);
+    const content = "restaurant,total\nsoho,400\n";
+    await expect(place.open(content, { date: Temporal.PlainDate.from("2026-03-08") })).rejects.toMatchObject({
+      code: "bad_lines",
+      badLines: [
+        {
+          reason: `restaurant soho has an item of 2026-03-08 in run ${night.run.id}, which would take the opening total as its own; open it on an earlier date`,
+        },
+      ],
+    });
+    const opened = await place.open(content);
+    expect(await openings(place)).toEqual(["soho 2026-03-07 40000"]);
+    expect(await applyRun(place, night.run.id)).toEqual(["applied"]);
+    expect(await applyRun(place, opened.runId)).toEqual(["applied"]);
+    const entries = await place.test.db
+      .selectFrom("nightwriter.ledger_entry")
+      .select(["run_id", "delta_minor"])
+      .orderBy("run_id")
+      .execute();
+    expect(entries).toEqual([
+      { run_id: night.run.id, delta_minor: 0n },
+      { run_id: opened.runId, delta_minor: 40_000n },
+    ]);
+  });
+
+  it("has sales from before it refused when they are imported, unless that is meant", async () => {
+    await using place = await house();
+    await place.open("restaurant,total,date\nsoho,400,2026-02-28\n");
+    const lines = "date,amount\n28/02/2026 12:00,55\n01/03/2026 03:00,1\n01/03/2026 12:00,7\n";
+    const options = { ...optionsOf(await place.folder.write("sales.csv", lines)), cutoff: creation.cutoff };
+    const why = (date: string): string =>
+      `${date} is not after 2026-02-28, and the opening total of that date has all until then; say --before-opening to add it all the same`;
+    await expect(importNew(place.test.database, options)).rejects.toMatchObject({
+      code: "bad_lines",
+      badLines: [
+        { line: 2, column: "date", reason: why("2026-02-28") },
+        // Before the cutoff: it belongs to the day before.
+        { line: 3, column: "date", reason: why("2026-02-28") },
+      ],
+    });
+    const result = await importNew(place.test.database, { ...options, allowBeforeOpening: true });
+    expect(result).toMatchObject({ lines: 3, sums: new Map([["GBP", 63_00n]]) });
   });
 });

@@ -6,6 +6,7 @@ import { jobVersion } from "./0006-hardening/job-version.ts";
 import { keyPause } from "./0006-hardening/key-pause.ts";
 import { parkItems } from "./0006-hardening/park-items.ts";
 import { scheduler } from "./0006-hardening/scheduler.ts";
+import { restaurants } from "./0006-hardening/restaurants.ts";
 import { stamps } from "./0006-hardening/stamps.ts";
 import { terms } from "./0006-hardening/terms.ts";
 import { totals } from "./0006-hardening/totals.ts";
@@ -18,4 +19,4 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of parts.flat()) await sql.raw(statement).execute(db);
 }
 
-const parts = [audit, attempt, jobVersion, keyPause, parkItems, stamps, scheduler, terms, totals, installation];
+const parts = [audit, attempt, jobVersion, keyPause, parkItems, restaurants, stamps, scheduler, terms, totals, installation];

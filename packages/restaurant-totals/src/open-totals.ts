@@ -107,7 +107,7 @@ type Placing = { readonly job: Job; readonly options: OpenOptions; readonly bad:
 
 /** Gives each line its date, and notes those that cannot be opened on it. */
 async function placeOpenings(session: Session, { job, options, bad, limit }: Placing): Promise<void> {
-  await dateOpenings(session, { date: options.date, now: options.clock.now() });
+  await dateOpenings(session, { job, date: options.date, now: options.clock.now() });
   const misplaced = await misplacedOpenings(session, { job, limit });
   for (const each of misplaced) bad.add({ line: Number(each.line), column: undefined, reason: reasonOf(each) }, "");
   bad.addUntold(Number(misplaced[0]?.count ?? 0n) - misplaced.length);
@@ -120,6 +120,9 @@ function reasonOf(opening: MisplacedOpening): string {
   if (opening.has_entries) return `${restaurant} has ledger entries already; correct its total with a sale`;
   if (opening.first_sale !== null) {
     return `${restaurant} has sales since ${opening.first_sale}, and ${opening.business_date} is not before that`;
+  }
+  if (opening.taken_by_run !== null) {
+    return `${restaurant} has an item of ${opening.business_date} in run ${opening.taken_by_run}, which would take the opening total as its own; open it on an earlier date`;
   }
   return `${opening.business_date} is closed, as is every date up to ${opening.closed_through}`;
 }

@@ -18,21 +18,35 @@ export async function stageOpenings(session: Session): Promise<void> {
 const firstSales = `select restaurant_id, min(business_date) as business_date from sales.sale
   where restaurant_id in (select key from opening) group by restaurant_id`;
 
-/** Dates that the file leaves open: the one given, else the day before the first sale, else the business date before the current one. */
+/**
+ * The first date on which something is planned for each staged restaurant that has no entry yet: an opening on that date would share its
+ * pair with that item, and whichever is applied first takes both amounts.
+ */
+const firstItems = `select i.key, min(i.business_date) as business_date
+  from nightwriter.run r join nightwriter.run_item i on i.run_id = r.id
+  where r.job_id = $3 and i.key in (select key from opening) group by i.key`;
+
+/**
+ * Dates that the file leaves open: the one given, else the day before the first sale, else the business date before the current one;
+ * and the day before the first planned item, if that is earlier.
+ */
 export async function dateOpenings(
   session: Session,
-  { date, now }: { date: Temporal.PlainDate | undefined; now: Temporal.Instant },
+  { job, date, now }: { job: Job; date: Temporal.PlainDate | undefined; now: Temporal.Instant },
 ): Promise<void> {
   await session.query(
     `update opening as o set business_date = coalesce(
        $1::date,
-       first.business_date - 1,
-       ($2::timestamptz at time zone r.time_zone - r.cutoff::interval)::date - 1
+       least(
+         coalesce(first.business_date, ($2::timestamptz at time zone r.time_zone - r.cutoff::interval)::date),
+         planned.business_date
+       ) - 1
      )
      from sales.restaurant r
        left join (${firstSales}) first on first.restaurant_id = r.id
+       left join (${firstItems}) planned on planned.key = r.id
      where r.id = o.key and o.business_date is null`,
-    [date?.toString() ?? null, now.toString()],
+    [date?.toString() ?? null, now.toString(), job.id],
   );
 }
 
@@ -46,6 +60,8 @@ export interface MisplacedOpening {
   /** The date of the opening total that it has. */
   readonly opened_on: string | null;
   readonly has_entries: boolean;
+  /** The run that has still to apply the restaurant's item of that date, or from which that was withdrawn. */
+  readonly taken_by_run: bigint | null;
   /** On or before the date of the opening. */
   readonly first_sale: string | null;
   readonly closed_through: string | null;
@@ -65,6 +81,8 @@ export async function misplacedOpenings(
          (select t.business_date from sales.opening_total t where t.restaurant_id = o.key) as opened_on,
          exists (select from nightwriter.ledger_entry e
            where e.job_id = $1 and e.version_after = 1 and e.key = o.key) as has_entries,
+         (select min(i.run_id) from nightwriter.run r join nightwriter.run_item i on i.run_id = r.id
+           where r.job_id = $1 and i.business_date = o.business_date and i.key = o.key) as taken_by_run,
          case when first.business_date <= o.business_date then first.business_date end as first_sale,
          (select j.closed_through from nightwriter.job j where j.id = $1 and j.closed_through >= o.business_date) as closed_through
        from (
@@ -73,8 +91,8 @@ export async function misplacedOpenings(
        ) o
          left join (${firstSales}) first on first.restaurant_id = o.key
      ) as found
-     where same_as_line is not null or opened_on is not null or has_entries or first_sale is not null
-       or closed_through is not null
+     where same_as_line is not null or opened_on is not null or has_entries or taken_by_run is not null
+       or first_sale is not null or closed_through is not null
      order by line limit $2`,
     [job.id, limit],
   );

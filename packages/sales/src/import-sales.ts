@@ -29,6 +29,11 @@ export interface ImportOptions extends FileOptions, RestaurantOptions {
    * that file, grown. Default: false, since it is an older or an edited copy as a rule, and its sales would count twice.
    */
   readonly allowOverlap?: boolean;
+  /**
+   * Records sales of business dates that their restaurant's opening total has already, on top of it. Default: false, they are bad
+   * lines, since they would count twice.
+   */
+  readonly allowBeforeOpening?: boolean;
   /** How many bad lines are told one by one. Default: 100; all are counted. */
   readonly maxBadLines?: number;
   /** Called for every 64 KiB or so. */

@@ -4,7 +4,7 @@
  * What is stored about a restaurant holds. An import may repeat its zone, cutoff and currency, or leave them out; one
  * that says something else is refused, since amounts and dates would be read wrongly, now or in the sales of before.
  */
-import type { Database, Session } from "@nightwriter/database";
+import { type Database, type Session, SqlFault } from "@nightwriter/database";
 import { sql } from "kysely";
 import { currencyDigits } from "./currency.ts";
 import { ImportFault } from "./import-fault.ts";
@@ -20,6 +20,8 @@ export interface Restaurant {
   readonly currency: string;
   /** The decimals of the currency. */
   readonly digits: number;
+  /** The business date of its opening total, which has everything up to then. Undefined: it has none. */
+  readonly openedOn: string | undefined;
 }
 
 /** What a new restaurant gets, and what a known one must have, as far as it is said. */
@@ -86,12 +88,13 @@ export class Restaurants {
     ids: readonly string[],
     { zone, cutoff, currency }: Required<Omit<RestaurantOptions, "create">>,
   ): Promise<void> {
-    const rows = await this.#session.query(
+    const insert = this.#session.query(
       `insert into sales.restaurant (id, name, time_zone, cutoff, currency)
        select id, id, $2, $3::time, $4 from unnest($1::text[]) as id
        on conflict (id) do nothing returning id`,
       [ids, zone, cutoff, currency],
     );
+    const rows = await insert.catch((error: unknown) => Promise.reject(unknownToServer(error, zone)));
     this.#created += rows.length;
     // Once more: whoever made one of them in between may have said something else.
     await this.#select(ids);
@@ -100,8 +103,9 @@ export class Restaurants {
   async #select(ids: readonly string[]): Promise<void> {
     const { rows } = await this.#session.run(
       this.#database.db
-        .selectFrom("sales.restaurant")
-        .select(["id", "time_zone", "cutoff", "currency"])
+        .selectFrom("sales.restaurant as restaurant")
+        .leftJoin("sales.opening_total as opening", "opening.restaurant_id", "restaurant.id")
+        .select(["id", "time_zone", "cutoff", "currency", "opening.business_date as opened_on"])
         .where("id", "=", sql<string>`any(${ids}::text[])`)
         .compile(),
     );
@@ -111,9 +115,11 @@ export class Restaurants {
     }
   }
 
-  #remember({ id, time_zone: zone, cutoff, currency }: RestaurantRow): void {
+  #remember({ id, time_zone: zone, cutoff, currency, opened_on }: RestaurantRow): void {
     const copyId = escapeForCopy(id);
-    this.#known.set(id, { id, copyId, zone, cutoffMs: cutoffMs(cutoff), currency, digits: currencyDigits(currency) });
+    const digits = currencyDigits(currency);
+    const openedOn = opened_on ?? undefined;
+    this.#known.set(id, { id, copyId, zone, cutoffMs: cutoffMs(cutoff), currency, digits, openedOn });
   }
 }
 
@@ -122,6 +128,7 @@ type RestaurantRow = {
   readonly time_zone: string;
   readonly cutoff: string;
   readonly currency: string;
+  readonly opened_on?: string | null;
 };
 
 /** Text as COPY's text format writes it. */
@@ -154,6 +161,17 @@ function canonicalZone(zone: string): string {
   }
   throw new ImportFault("zone_unknown", `zone ${zone}: is no IANA time zone; name one like Europe/London`, {
     details: { zone },
+  });
+}
+
+const invalidParameter = "22023";
+
+/** Node and the server each bring a list of zones, and one of them may be the older. */
+function unknownToServer(error: unknown, zone: string): unknown {
+  if (!(error instanceof SqlFault) || error.sqlstate !== invalidParameter) return error;
+  return new ImportFault("zone_unknown", `zone ${zone}: is not known to the server; update its time zones`, {
+    details: { zone },
+    cause: error,
   });
 }
 

@@ -11,6 +11,7 @@ type Columns = {
   readonly date: { readonly column: string };
   readonly amount: AmountColumns;
   readonly decimalComma?: boolean;
+  readonly allowBeforeOpening?: boolean;
 };
 
 export class SaleRows implements LineTarget {
@@ -21,14 +22,19 @@ export class SaleRows implements LineTarget {
   readonly #amount: AmountReader;
   readonly #source: string;
   readonly #epoch: number;
+  readonly #allowBeforeOpening: boolean;
   readonly #sums = new Map<string, bigint>();
   /** Business days since 1970, each as text. */
   readonly #dates = new Map<number, string>();
 
-  constructor({ date, amount, decimalComma = false }: Columns, { source, epoch, format }: Setting) {
+  constructor(
+    { date, amount, decimalComma = false, allowBeforeOpening = false }: Columns,
+    { source, epoch, format }: Setting,
+  ) {
     this.#amount = compileAmount(amount, { decimalComma });
     this.columns = [date.column, ...this.#amount.columns];
     this.#format = format;
+    this.#allowBeforeOpening = allowBeforeOpening;
     this.#source = source;
     this.#epoch = epoch;
   }
@@ -38,8 +44,14 @@ export class SaleRows implements LineTarget {
     if (ms === undefined) return { column: 0, reason: notADate(date, this.#format) };
     const amountMinor = this.#amount.read(amounts, restaurant);
     if (typeof amountMinor !== "bigint") return { ...amountMinor, column: amountMinor.column + 1 };
+    const day = this.#dayOf(ms, restaurant);
+    const { openedOn } = restaurant;
+    // Dates of four digits each: their texts are in the order of the days.
+    if (openedOn !== undefined && !this.#allowBeforeOpening && isoDateOf(day) <= openedOn) {
+      return { column: 0, reason: beforeOpening(isoDateOf(day), openedOn) };
+    }
     this.#sums.set(restaurant.currency, (this.#sums.get(restaurant.currency) ?? 0n) + amountMinor);
-    const businessDate = this.#dateOf(this.#dayOf(ms, restaurant));
+    const businessDate = this.#dateOf(day);
     return `${restaurant.copyId}\t${businessDate}\t${this.#source}\t${line}\t${amountMinor}\t${this.#epoch}\n`;
   }
 
@@ -71,4 +83,8 @@ function notADate(text: string, { text: format }: DateFormat): string {
   const trimmed = text.trim();
   if (trimmed === "") return "is empty";
   return `${JSON.stringify(trimmed.slice(0, 40))} is no date as ${format}, between 1900 and 2199`;
+}
+
+function beforeOpening(businessDate: string, openedOn: string): string {
+  return `${businessDate} is not after ${openedOn}, and the opening total of that date has all until then; say --before-opening to add it all the same`;
 }

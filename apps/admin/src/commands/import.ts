@@ -42,6 +42,7 @@ where bad lines go. Column names match whatever their case. Negative amounts are
       .option("--delimiter <character>", "what separates fields; \\t for a tab", ",")
       .addOption(encoding)
       .option("--skip-bad <file>", "record the good lines, write the bad ones with their reasons to this file")
+      .option("--before-opening", "record sales from before a restaurant's opening total too, on top of it", false)
       .action((file, options) =>
         perform(async (terminal) => (await import("../verbs/import.ts")).importFile(terminal, { file, ...options })),
       );

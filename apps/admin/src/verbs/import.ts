@@ -30,6 +30,7 @@ export interface ImportFileOptions {
   readonly delimiter: string;
   readonly encoding: "utf-8" | "latin-1";
   readonly skipBad?: string | undefined;
+  readonly beforeOpening: boolean;
 }
 
 /** Records the sales of a file. Ctrl-C records nothing: all of it is one transaction. */
@@ -69,7 +70,7 @@ export async function importFile(terminal: Terminal, options: ImportFileOptions)
 /** The options in the words of packages/sales, contradictions refused. */
 function requestOf(options: ImportFileOptions): ImportOptions {
   const { file, create, dateColumn, dateFormat, decimalComma, delimiter, encoding } = options;
-  const { zone, cutoff, currency, skipBad } = options;
+  const { zone, cutoff, currency, skipBad, beforeOpening } = options;
   return {
     file,
     restaurant: restaurantOf(options),
@@ -80,6 +81,7 @@ function requestOf(options: ImportFileOptions): ImportOptions {
     delimiter: delimiterFrom(delimiter),
     encoding,
     maxBadLines: badLinesShown,
+    allowBeforeOpening: beforeOpening,
     ...(zone !== undefined && { zone }),
     ...(cutoff !== undefined && { cutoff }),
     ...(currency !== undefined && { currency }),
