@@ -253,6 +253,71 @@ CREATE FUNCTION nightwriter.require_stamps(stamped regclass) RETURNS void
 
 COMMENT ON FUNCTION nightwriter.require_stamps(stamped regclass) IS 'afterwards the table, which has the columns xid and epoch, takes only rows with the stamp of the transaction that writes them';
 
+CREATE FUNCTION sales.await_imports() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  begin
+    if current_setting('transaction_isolation') <> 'read committed' then
+      raise exception 'restaurants are changed at read committed only, which sees what was recorded meanwhile; this is %',
+        current_setting('transaction_isolation') using errcode = 'invalid_transaction_state';
+    end if;
+    perform pg_advisory_xact_lock(hashtext('nightwriter'), hashtext('sales.import'));
+    return null;
+  end $$;
+
+CREATE FUNCTION sales.check_time_zone() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+  begin
+    -- Region/City without a digit is a zone if the server takes it at all; of anything else it takes offsets too, and abbreviations.
+    if new.time_zone ~ '^[A-Za-z_]+(/[A-Za-z_-]+)+$' then
+      perform now() at time zone new.time_zone;
+    elsif new.time_zone <> 'UTC' and not exists (select from pg_timezone_names where lower(name) = lower(new.time_zone)) then
+      raise invalid_parameter_value;
+    end if;
+    return new;
+  exception when invalid_parameter_value then
+    raise exception 'restaurant %: the time zone % is not known to this server; name one like Europe/London', new.id, new.time_zone
+      using errcode = 'invalid_parameter_value';
+  end $_$;
+
+CREATE FUNCTION sales.has_records(restaurant text) RETURNS boolean
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  declare
+    day date := (select min(business_date) from sales.sale);
+  begin
+    if exists (select from sales.opening_total where restaurant_id = restaurant) then return true; end if;
+    while day is not null loop
+      if exists (select from sales.sale where business_date = day and restaurant_id = restaurant) then return true; end if;
+      day := (select min(business_date) from sales.sale where business_date > day);
+    end loop;
+    return false;
+  end $$;
+
+CREATE FUNCTION sales.keep_meaning() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+  declare
+    change text := case
+      when tg_op = 'DELETE' then 'it cannot be deleted; set active to false instead'
+      when new.id <> old.id then format('it cannot become %s; record what is sold under that id from now on', new.id)
+      when new.currency <> old.currency then format('they are in %s, not %s; record what is sold in %2$s under another restaurant', old.currency, new.currency)
+      when new.time_zone <> old.time_zone then format('their dates are those of %s, not %s; record what is sold there under another restaurant', old.time_zone, new.time_zone)
+      else format('their dates end at %s, not %s; record what is sold by that under another restaurant', to_char(old.cutoff, 'HH24:MI'), to_char(new.cutoff, 'HH24:MI'))
+    end;
+  begin
+    perform from sales.restaurant where id = old.id for update;
+    if sales.has_records(old.id) then
+      raise exception 'restaurant %: has sales or an opening total, and %', old.id, change using errcode = 'restrict_violation';
+    end if;
+    return case when tg_op = 'DELETE' then old else new end;
+  end $_$;
+
 CREATE AGGREGATE nightwriter.sum_minor(bigint) (
     SFUNC = int8pl,
     STYPE = bigint,
@@ -752,6 +817,14 @@ CREATE TRIGGER partition_term_removed AFTER DELETE ON nightwriter.partition_term
 CREATE TRIGGER partition_term_replaced AFTER UPDATE ON nightwriter.partition_term FOR EACH ROW WHEN (((((old.job_id IS DISTINCT FROM new.job_id) OR (old.partition IS DISTINCT FROM new.partition)) OR (old.fencing_token IS DISTINCT FROM new.fencing_token)) OR (old.nonce IS DISTINCT FROM new.nonce))) EXECUTE FUNCTION nightwriter.keep_ended_term();
 
 CREATE TRIGGER opening_total_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON sales.opening_total FOR EACH STATEMENT EXECUTE FUNCTION nightwriter.refuse_change();
+
+CREATE TRIGGER restaurant_awaits_imports BEFORE DELETE OR UPDATE OF id, currency, time_zone, cutoff ON sales.restaurant FOR EACH STATEMENT EXECUTE FUNCTION sales.await_imports();
+
+CREATE TRIGGER restaurant_is_kept BEFORE DELETE ON sales.restaurant FOR EACH ROW EXECUTE FUNCTION sales.keep_meaning();
+
+CREATE TRIGGER restaurant_keeps_meaning BEFORE UPDATE OF id, currency, time_zone, cutoff ON sales.restaurant FOR EACH ROW WHEN (((((new.id IS DISTINCT FROM old.id) OR (new.currency IS DISTINCT FROM old.currency)) OR (new.time_zone IS DISTINCT FROM old.time_zone)) OR (new.cutoff IS DISTINCT FROM old.cutoff))) EXECUTE FUNCTION sales.keep_meaning();
+
+CREATE TRIGGER restaurant_time_zone BEFORE INSERT OR UPDATE OF time_zone ON sales.restaurant FOR EACH ROW EXECUTE FUNCTION sales.check_time_zone();
 
 CREATE TRIGGER sale_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON sales.sale FOR EACH STATEMENT EXECUTE FUNCTION nightwriter.refuse_change();
 

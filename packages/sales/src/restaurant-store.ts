@@ -88,16 +88,21 @@ export class Restaurants {
     ids: readonly string[],
     { zone, cutoff, currency }: Required<Omit<RestaurantOptions, "create">>,
   ): Promise<void> {
-    const insert = this.#session.query(
-      `insert into sales.restaurant (id, name, time_zone, cutoff, currency)
-       select id, id, $2, $3::time, $4 from unnest($1::text[]) as id
-       on conflict (id) do nothing returning id`,
-      [ids, zone, cutoff, currency],
-    );
-    const rows = await insert.catch((error: unknown) => Promise.reject(unknownToServer(error, zone)));
+    const rows = await this.#insert(ids, [zone, cutoff, currency]).catch((error: unknown) => {
+      throw unknownToServer(error, zone);
+    });
     this.#created += rows.length;
     // Once more: whoever made one of them in between may have said something else.
     await this.#select(ids);
+  }
+
+  async #insert(ids: readonly string[], settings: readonly string[]): Promise<object[]> {
+    return this.#session.query(
+      `insert into sales.restaurant (id, name, time_zone, cutoff, currency)
+       select id, id, $2, $3::time, $4 from unnest($1::text[]) as id
+       on conflict (id) do nothing returning id`,
+      [ids, ...settings],
+    );
   }
 
   async #select(ids: readonly string[]): Promise<void> {
