@@ -7,8 +7,8 @@
 import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
 import { invariant } from "@nightwriter/core";
-import type * as LedgerPackage from "../../../packages/ledger/src/index.ts";
-import type * as RunPackage from "../../../packages/run/src/index.ts";
+import type * as LedgerPackage from "@nightwriter/ledger";
+import type * as RunPackage from "@nightwriter/run";
 import type * as Consumers from "../consumers.ts";
 import type * as Batches from "../guarded-batches.ts";
 import type * as Ledgers from "../ledger.ts";
