@@ -5,6 +5,7 @@ import { sql } from "kysely";
 import { assertBegun, assertOpen, assertOver } from "./assert-plannable.ts";
 import { givenKeys, itemsOf, keysOnDate, type Pairs } from "./candidate-pairs.ts";
 import type { EnsuredRun } from "./ensure-nightly-run.ts";
+import { findLeftOut, type LeftOut } from "./left-out.ts";
 import { planItems } from "./plan-items.ts";
 import { assertQueryInForce, type Planning, planning } from "./planning.ts";
 import { runOf } from "./run.ts";
@@ -29,25 +30,31 @@ export type RunRequest = {
   | { readonly kind: "backfill" | "rerun"; readonly keys?: readonly string[] }
 );
 
+/** A run that is there now, and what it was asked for and does not have. */
+export interface RequestedRun extends EnsuredRun {
+  readonly leftOut: LeftOut;
+}
+
 /**
  * Afterwards there is exactly one run of (job, request id), and its items were planned, once: calling it again with the
  * same request answers the same run and plans nothing more, so that a request means what it meant when it was made.
  * Such a run never stands in for the night of its date.
  *
  * Left out are, as in a night, closed dates, pairs that another run has still to apply, and parked and cancelled ones: a
- * run without a single item is possible.
+ * run without a single item is possible. `leftOut` names them with their reasons, as they are at this call.
  *
  * Throws RunFault when the id was used for another request, a key is unknown, the date is closed, is not over in the job's zone
  * (or, for named keys, has not begun), or a re-run's night was never planned; a Fault when another source query
  * is in force; and SqlFault.
  */
-export async function ensureRequestedRun(database: Database, job: Job, request: RunRequest): Promise<EnsuredRun> {
+export async function ensureRequestedRun(database: Database, job: Job, request: RunRequest): Promise<RequestedRun> {
   return planning(database, job, async (frame) => {
     assertQueryInForce(frame);
     const found = await findRequestedRun(frame, request.requestId);
     if (found !== undefined) {
       assertSameRequest(found, request, job);
-      return { run: runOf(found), created: false, planned: 0 };
+      const leftOut = await findLeftOut(frame, found.id, await candidatesOf(frame, request));
+      return { run: runOf(found), created: false, planned: 0, leftOut };
     }
     const businessDate = request.businessDate.toString();
     // A run of named keys takes nothing from anybody's night: it may be for today.
@@ -59,7 +66,8 @@ export async function ensureRequestedRun(database: Database, job: Job, request: 
     const { kind, requestId } = request;
     const { id } = await insertRun(frame, { kind, businessDate, requestId, requestDigest: digestOf(request.keys) });
     const planned = await planItems(frame, { runId: id, candidates });
-    return { run: runOf(await getRun(frame, id)), created: true, planned };
+    const leftOut = await findLeftOut(frame, id, candidates);
+    return { run: runOf(await getRun(frame, id)), created: true, planned, leftOut };
   });
 }
 

@@ -1,9 +1,10 @@
 export { countDue, type DueFilter, type DueItem, dueItems } from "./due-item-store.ts";
 export { type EnqueueOptions, enqueueDue, type QueueContext } from "./enqueue-due.ts";
 export { type EnsuredRun, ensureNightlyRun, type Night } from "./ensure-nightly-run.ts";
-export { ensureRequestedRun, type RunRequest } from "./ensure-requested-run.ts";
+export { ensureRequestedRun, type RequestedRun, type RunRequest } from "./ensure-requested-run.ts";
 export { finishRuns } from "./finish-runs.ts";
 export type { ItemQueue, ItemQueues, QueueCounts, QueueItem, QueueItemState } from "./item-queue.ts";
+export type { LeftOut, LeftOutPair, LeftOutReason } from "./left-out.ts";
 export { lockPlanning, planningLock } from "./planning.ts";
 export { type Reconciled, reconcile } from "./reconcile.ts";
 export { type ResizedPartitions, resizePartitions } from "./resize-partitions.ts";

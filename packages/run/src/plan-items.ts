@@ -15,9 +15,9 @@
 import type { Job } from "@nightwriter/job";
 import { type CompiledQuery, type Expression, type RawBuilder, sql } from "kysely";
 import type { Pairs } from "./candidate-pairs.ts";
+import { dueElsewhere, type ExcludedPair, withdrawn } from "./excluded-pairs.ts";
 import type { Planning } from "./planning.ts";
 import type { Pair } from "./touched-pairs.ts";
-import { itemsWithoutEntry, unappliedItems } from "./unapplied-items.ts";
 
 export interface PlanRequest {
   readonly runId: bigint;
@@ -44,8 +44,8 @@ function planStatement(
         .select(["key", "business_date"])
         .$if(closedThrough !== undefined, (open) => open.where("business_date", ">", closedThrough ?? null))
         .except(ownItems(db, runId))
-        .except(dueElsewhere(db, job, runId))
-        .except(withdrawn(db, job)),
+        .except(pairsOf(dueElsewhere(db, job, runId)))
+        .except(pairsOf(withdrawn(db, job))),
     )
     .with("planned", (cte) =>
       cte
@@ -101,7 +101,11 @@ function planStatement(
     .compile();
 }
 
-function selectPairs(pairs: Pairs): RawBuilder<Pair> {
+function pairsOf(excluded: Expression<ExcludedPair>): Expression<Pair> {
+  return sql<Pair>`(${selectPairs(excluded)})`;
+}
+
+function selectPairs(pairs: Expression<Pair>): RawBuilder<Pair> {
   return sql`select one.key, one.business_date from (${pairs}) as one`;
 }
 
@@ -111,38 +115,6 @@ function ownItems(db: Planning["db"], runId: bigint): Pairs {
     .selectFrom("nightwriter.run_item as own")
     .select(["own.key", "own.business_date"])
     .where("own.run_id", "=", runId);
-}
-
-/** Items that other runs of the job have still to apply, or would have, had they not been cancelled. */
-function dueElsewhere(db: Planning["db"], job: Job, runId: bigint): Pairs {
-  return db
-    .selectFrom("nightwriter.run as other")
-    .innerJoinLateral(
-      () =>
-        unappliedItems(db, job)
-          .select(["it.key", "it.business_date"])
-          .whereRef("it.run_id", "=", sql.ref("other.id"))
-          // Kept apart from the join, so that entries are looked up for the items of these runs only.
-          .offset(0)
-          .as("due"),
-      (join) => join.onTrue(),
-    )
-    .select(["due.key", "due.business_date"])
-    .where("other.job_id", "=", job.id)
-    .where("other.id", "<>", runId)
-    .where((eb) => eb.or([eb("other.finished_at", "is", null), eb("other.cancelled_at", "is not", null)]));
-}
-
-/**
- * What was parked or cancelled in any run of the job before it was applied: only an explicit verb brings it back. One that has
- * its entry has nothing left to withdraw, and its pair goes on.
- */
-function withdrawn(db: Planning["db"], job: Job): Pairs {
-  return itemsWithoutEntry(db, job)
-    .innerJoin("nightwriter.run as its", "its.id", "it.run_id")
-    .select(["it.key", "it.business_date"])
-    .where("it.status", "<>", "due")
-    .where("its.job_id", "=", job.id);
 }
 
 /** Ids of the other runs that can still write. */
