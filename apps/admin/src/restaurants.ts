@@ -6,6 +6,7 @@ import { UsageFault } from "./usage-fault.ts";
 
 /** Throws a UsageFault that names the first of the ids that the job does not know, and the nearest one that it does. */
 export async function assertRestaurants({ database, job }: Installation, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return;
   const known = await knownKeys({ database, job }, ids);
   const unknown = ids.find((id) => !known.has(id));
   if (unknown === undefined) return;

@@ -8,7 +8,8 @@
  *
  * Both sides take gates in the order of run ids, so that they cannot deadlock.
  */
-import { type RawBuilder, sql } from "kysely";
+import type { Schema } from "@nightwriter/database";
+import { type Kysely, type RawBuilder, sql } from "kysely";
 
 /** The first half of the lock's key, the second is the run's id, folded. `nightwriter.park_items` closes the same. */
 const gateSpace = 0x6e777267;
@@ -17,6 +18,12 @@ const gateSpace = 0x6e777267;
 export function passGates(runs: RawBuilder<bigint[]>): RawBuilder<bigint> {
   return sql`(select count(pg_advisory_xact_lock_shared(${sql.lit(gateSpace)}, (run % 2147483647)::integer))
     from unnest(${runs}) as passed(run))`;
+}
+
+/** Closes the gates of these runs until the transaction ends, after the writes in flight. `runs` in ascending order. */
+export async function closeGates(db: Kysely<Schema>, runs: readonly bigint[]): Promise<void> {
+  await sql`select pg_advisory_xact_lock(${sql.lit(gateSpace)}, (run % 2147483647)::integer)
+    from unnest(${runs}::bigint[]) as closed(run)`.execute(db);
 }
 
 /** Ascending and distinct: the order in which gates and rows of runs are taken. */

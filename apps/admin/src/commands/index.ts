@@ -4,6 +4,7 @@ import { demo } from "./demo.ts";
 import { dev } from "./dev.ts";
 import { importCommand } from "./import.ts";
 import { installation } from "./installation.ts";
+import { items } from "./items.ts";
 import { jobs } from "./jobs.ts";
 import { lease } from "./lease.ts";
 import { migrate } from "./migrate.ts";
@@ -33,6 +34,7 @@ export const commands: readonly (CommandDefinition | CommandGroup)[] = [
   run,
   rerun,
   status,
+  items,
   partitions,
   total,
   verify,

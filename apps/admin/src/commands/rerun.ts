@@ -9,7 +9,7 @@ export const rerun: CommandDefinition = {
 between the sales of its date and what its entries add up to.`,
   group: group.nights,
   examples: ["rerun --date 2026-03-28 --wait", "rerun --date 2026-03-28 --request-id after-the-late-sales"],
-  notInOrder: "items of the run are parked",
+  notInOrder: "items of the run are parked, or some that were asked for were left out",
   define(command, perform) {
     command
       .requiredOption("--date <date>", "the business date, YYYY-MM-DD", parseBusinessDate)

@@ -14,7 +14,7 @@ run. With --restaurant it makes a run of its own for these restaurants, which ne
     "run --from 2019-01-01 --to 2019-08-03 --wait",
     "run --date 2026-03-28 --restaurant kensington --restaurant soho --request-id fix-17",
   ],
-  notInOrder: "items of the run are parked",
+  notInOrder: "items of the run are parked, or some of the named restaurants were left out",
   define(command, perform) {
     command
       .option("--date <date>", "the business date, YYYY-MM-DD", parseBusinessDate)

@@ -4,7 +4,7 @@
  * Many nights are waited for a few at a time. A plan looks at what the runs that were unfinished at the last plan had left, so
  * a thousand unfinished nights would be looked at by each of a thousand plans.
  */
-import { enqueueDue, type Run, type RunStatus, reconcile } from "@nightwriter/run";
+import { enqueueDue, type LeftOut, type Run, type RunStatus, reconcile } from "@nightwriter/run";
 import { type Answer, answer } from "../answer.ts";
 import type { Installation } from "../installation.ts";
 import { Interrupted, watchInterrupt } from "../interrupt.ts";
@@ -12,6 +12,7 @@ import { formatCount, plural } from "../output/format.ts";
 import { type Progress, startProgress } from "../output/progress.ts";
 import type { Terminal } from "../terminal.ts";
 import { deltaByCurrency } from "./delta-by-currency.ts";
+import { withLeftOut } from "./left-out-answer.ts";
 import { interruptedSummary, runsText, summarize } from "./run-summary.ts";
 import { statusDocument } from "./status-document.ts";
 import { statusesOf, sum, waitForRuns } from "./wait-for-runs.ts";
@@ -22,6 +23,8 @@ const NIGHTS_AT_ONCE = 50;
 export interface PlannedRun {
   readonly run: Pick<Run, "id">;
   readonly planned: number;
+  /** What it was asked for by name and does not have. Absent: it was not asked for by name. */
+  readonly leftOut?: LeftOut;
 }
 
 export interface CarryOutOptions {
@@ -35,13 +38,23 @@ export interface CarryOutOptions {
 export async function carryOut(
   terminal: Terminal,
   installation: Installation,
-  { plans, wait }: CarryOutOptions,
+  options: CarryOutOptions,
+): Promise<Answer> {
+  const ensured: PlannedRun[] = [];
+  const answered = await carryOutAll(terminal, installation, { ...options, ensured });
+  const leftOut = ensured.find((each) => each.leftOut !== undefined)?.leftOut;
+  return leftOut === undefined ? answered : await withLeftOut(answered, installation, leftOut);
+}
+
+async function carryOutAll(
+  terminal: Terminal,
+  installation: Installation,
+  { plans, wait, ensured }: CarryOutOptions & Pick<Planning, "ensured">,
 ): Promise<Answer> {
   using interrupt = watchInterrupt();
   const beganMs = performance.now();
   const label = plans.length === 1 ? "items settled" : "nights done";
   const progress = startProgress(terminal, { label });
-  const ensured: PlannedRun[] = [];
   const ended: RunStatus[] = [];
   try {
     for (let next = 0; next < plans.length; next += NIGHTS_AT_ONCE) {

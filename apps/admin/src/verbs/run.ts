@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { systemClock } from "@nightwriter/core";
-import { type EnsuredRun, ensureNightlyRun, ensureRequestedRun } from "@nightwriter/run";
+import { ensureNightlyRun, ensureRequestedRun, type RequestedRun } from "@nightwriter/run";
 import { databaseNow } from "@nightwriter/schedule";
 import type { Answer } from "../answer.ts";
 import { assertNotFarAhead, assertNotFuture, assertOver, datesBetween } from "../arguments/business-date.ts";
@@ -60,7 +60,7 @@ type Manual = {
   readonly requestId?: string | undefined;
 };
 
-function manualRun(installation: Installation, { date, keys, requestId }: Manual): () => Promise<EnsuredRun> {
+function manualRun(installation: Installation, { date, keys, requestId }: Manual): () => Promise<RequestedRun> {
   const { database, job } = installation;
   const id = requestId ?? randomUUID();
   return async () => {

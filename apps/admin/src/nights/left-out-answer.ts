@@ -1,0 +1,71 @@
+/** What a run was asked for and does not have, told to whoever asked for it. */
+import type { LeftOut, LeftOutPair, LeftOutReason } from "@nightwriter/run";
+import { type WithdrawnItem, withdrawnItems } from "@nightwriter/withdrawal";
+import type { Answer } from "../answer.ts";
+import { exitCode } from "../exit-code.ts";
+import type { Installation } from "../installation.ts";
+import { plural } from "../output/format.ts";
+import { sum } from "./wait-for-runs.ts";
+
+/** Adds to the verb's answer what was left out, with why and what to do; whatever else it says, something is not in order then. */
+export async function withLeftOut(
+  answered: Answer,
+  installation: Installation,
+  { counts, pairs }: LeftOut,
+): Promise<Answer> {
+  const reasons = Object.keys(counts) as LeftOutReason[];
+  const errors = await errorsOf(installation, pairs);
+  const named = pairs.map((pair) => ({ ...pair, error: errors.get(identityOf(pair)), remedy: remedyOf(pair) }));
+  const document = { ...(answered.document as object), leftOut: { counts, pairs: named } };
+  if (reasons.length === 0) return { ...answered, document };
+  const lines = named.map(({ key, businessDate, reason, runId, error, remedy }) => {
+    const why = [reason === "run_cancelled" ? "run cancelled" : reason, runId === undefined ? "" : `in run ${runId}`];
+    return `  ${key} ${businessDate}: ${why.join(" ").trim()}${error === undefined ? "" : ` (${error})`}; ${remedy}`;
+  });
+  const count = sum(reasons, (reason) => counts[reason] ?? 0);
+  const more = count - pairs.length;
+  const text = [
+    answered.text,
+    `left out: ${plural(count, "item")} that this run was asked for and does not have`,
+    ...lines,
+    ...(more === 0 ? [] : [`  and ${more} more: ${reasons.map((reason) => `${counts[reason]} ${reason}`).join(", ")}`]),
+  ];
+  const { inOrder, notInOrder } = exitCode;
+  const code = answered.exitCode === inOrder ? notInOrder : answered.exitCode;
+  return { exitCode: code, document, text: text.join("\n") };
+}
+
+function remedyOf({ key, reason, runId }: LeftOutPair): string {
+  switch (reason) {
+    case "parked":
+      return `mend it, then: nightwriter items retry --key ${key} --reason TEXT`;
+    case "cancelled":
+      return `take it back with: nightwriter items retry --key ${key} --reason TEXT`;
+    case "run_cancelled":
+      return "what a cancelled run left is planned by no other";
+    case "closed":
+      return "corrections of a closed date need an approval";
+    case "due":
+      return `run ${runId} adds it; ask again once that is done, should anything be missing then`;
+  }
+}
+
+/** What parked the listed items, by item. */
+async function errorsOf({ database, job }: Installation, pairs: readonly LeftOutPair[]): Promise<Map<string, string>> {
+  const parked = pairs.filter(({ reason }) => reason === "parked");
+  const errors = new Map<string, string>();
+  if (parked.length === 0) return errors;
+  const keys = [...new Set(parked.map(({ key }) => key))];
+  for await (const page of withdrawnItems(database, job, { keys })) {
+    for (const item of page) errors.set(identityOf(item), errorOf(item));
+  }
+  return errors;
+}
+
+function identityOf({ runId, key, businessDate }: Pick<LeftOutPair, "runId" | "key" | "businessDate">): string {
+  return `${runId} ${businessDate} ${key}`;
+}
+
+function errorOf({ sqlstate, reason }: WithdrawnItem): string {
+  return [sqlstate, reason].filter((each) => each !== undefined).join(" ") || "nobody recorded why";
+}
