@@ -44,7 +44,12 @@ describe.each(bothPostgres)("ensureNightlyRun on PostgreSQL %s", (server) => {
     await finishRuns(night.database, night.job);
     await makeRestaurants(night.db, 1, { id: "new" });
     const second = await night.plan(date);
-    expect({ ...second, run: second.run.id }).toEqual({ run: first.run.id, created: false, planned: 1 });
+    expect({ ...second, run: second.run.id }).toEqual({
+      run: first.run.id,
+      created: false,
+      planned: 1,
+      uncompared: [],
+    });
     expect(second.run.finishedAt).toBeUndefined();
     expect((await allDue(night.database, night.job)).map(({ key }) => key)).toEqual(["new"]);
     expect(await night.plan(date)).toMatchObject({ created: false, planned: 0 });

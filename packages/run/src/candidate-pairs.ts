@@ -3,7 +3,7 @@ import type { Schema } from "@nightwriter/database";
 import type { Job } from "@nightwriter/job";
 import { type Expression, type Kysely, type RawBuilder, type SqlBool, sql } from "kysely";
 import type { Planning } from "./planning.ts";
-import { type DateRange, isEmpty, type Pair, type PlanBase, touchedPairs } from "./touched-pairs.ts";
+import { type DateRange, isEmpty, type Pair, type PairFilter, type PlanBase, touchedPairs } from "./touched-pairs.ts";
 
 /** A query of pairs, to be built into a statement; the same pair may come more than once. */
 export type Pairs = Expression<Pair>;
@@ -14,10 +14,23 @@ export type Pairs = Expression<Pair>;
  */
 export function keysOnDate(
   { db, job }: Planning,
-  { businessDate, keys }: { readonly businessDate: string; readonly keys?: readonly string[] | undefined },
+  {
+    businessDate,
+    keys,
+    except = [],
+  }: {
+    readonly businessDate: string;
+    readonly keys?: readonly string[] | undefined;
+    readonly except?: readonly Pair[];
+  },
 ): Pairs {
   const date = sql<string>`${businessDate}::date`.as("business_date");
-  const known = db.selectFrom(job.definition.keys(db).as("it")).select(["it.key", date]).where(oneOf(keys));
+  const spared = except.filter((pair) => pair.business_date === businessDate).map(({ key }) => key);
+  const known = db
+    .selectFrom(job.definition.keys(db).as("it"))
+    .select(["it.key", date])
+    .where(oneOf(keys))
+    .$if(spared.length > 0, (query) => query.where(sql<boolean>`it.key <> all(${spared}::text[])`));
   const inactiveWithSource = known
     .innerJoinLateral(
       () =>
@@ -38,6 +51,14 @@ export function givenKeys({ businessDate, keys }: { businessDate: string; keys: 
   return sql<Pair>`select given.key, ${businessDate}::date as business_date from unnest(${keys}::text[]) as given(key)`;
 }
 
+/** These pairs, as they are. */
+export function givenPairs(pairs: readonly Pair[]): Pairs {
+  const keys = pairs.map(({ key }) => key);
+  const dates = pairs.map(({ business_date }) => business_date);
+  return sql<Pair>`select given.key, given.business_date
+    from unnest(${keys}::text[], ${dates}::date[]) as given(key, business_date)`;
+}
+
 /** All items of a run. */
 export function itemsOf({ db }: Planning, runId: bigint, keys: readonly string[] | undefined): Pairs {
   return db
@@ -45,6 +66,14 @@ export function itemsOf({ db }: Planning, runId: bigint, keys: readonly string[]
     .select(["it.key", "it.business_date"])
     .where("it.run_id", "=", runId)
     .where(oneOf(keys));
+}
+
+export interface TouchedRequest {
+  readonly businessDate: string;
+  readonly base: PlanBase | undefined;
+  readonly compare: boolean;
+  /** Of these dates only. Default: all before the night's that are open. */
+  readonly dates?: DateRange;
 }
 
 /**
@@ -55,12 +84,21 @@ export function itemsOf({ db }: Planning, runId: bigint, keys: readonly string[]
  */
 export function touchedBefore(
   { db, job, closedThrough }: Planning,
-  { businessDate, base, compare }: { businessDate: string; base: PlanBase | undefined; compare: boolean },
+  { base, compare, ...asked }: PairFilter & TouchedRequest,
 ): Pairs | undefined {
-  const range = { after: firstOpen(job, businessDate, closedThrough), before: businessDate };
+  const { businessDate, dates, ...filter } = asked;
+  const range = dates ?? openBefore({ job, closedThrough }, businessDate);
   if (isEmpty(range)) return undefined;
-  const touched = touchedPairs(db, job, { base, range });
+  const touched = touchedPairs(db, job, { base, range, ...filter });
   return compare ? differing(db, job, touched) : touched;
+}
+
+/** The dates before the night's that a plan looks at. */
+export function openBefore(
+  { job, closedThrough }: Pick<Planning, "job" | "closedThrough">,
+  businessDate: string,
+): DateRange {
+  return { after: firstOpen(job, businessDate, closedThrough), before: businessDate };
 }
 
 function firstOpen(job: Job, businessDate: string, closedThrough: string | undefined): DateRange["after"] {

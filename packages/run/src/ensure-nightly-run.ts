@@ -1,12 +1,13 @@
-import { type Database, SqlFault } from "@nightwriter/database";
+import { type Database, sqlFault } from "@nightwriter/database";
 import type { Job } from "@nightwriter/job";
 import { assertOpen, assertOver, isClosed } from "./assert-plannable.ts";
-import { keysOnDate, touchedBefore } from "./candidate-pairs.ts";
+import { givenPairs, keysOnDate, touchedBefore } from "./candidate-pairs.ts";
 import { planItems } from "./plan-items.ts";
 import { assertQueryInForce, type Planning, planning } from "./planning.ts";
 import { type Run, runOf } from "./run.ts";
 import { findNightlyRun, getRun, insertRun } from "./run-store.ts";
-import { findPlanBase } from "./touched-pairs.ts";
+import { findPlanBase, type PlanBase } from "./touched-pairs.ts";
+import { attempt, findUncompared, isRefused, type UncomparedPair } from "./uncompared-pairs.ts";
 
 /** A run that is there now. */
 export interface EnsuredRun {
@@ -15,6 +16,12 @@ export interface EnsuredRun {
   readonly created: boolean;
   /** How many items this call added. */
   readonly planned: number;
+}
+
+/** A night that is there now. */
+export interface EnsuredNight extends EnsuredRun {
+  /** Pairs that could not be looked at: planned all the same, their write will park them. None if this call planned nothing. */
+  readonly uncompared: readonly UncomparedPair[];
 }
 
 /** A night, and what time it is. */
@@ -39,38 +46,67 @@ export async function ensureNightlyRun(
   database: Database,
   job: Job,
   night: Temporal.PlainDate | Night,
-): Promise<EnsuredRun> {
+): Promise<EnsuredNight> {
   const { businessDate, now }: Night = night instanceof Temporal.PlainDate ? { businessDate: night } : night;
-  const plan = (compare: boolean): Promise<EnsuredRun> =>
-    planning(database, job, async (frame) => {
-      assertOver(frame, businessDate, now ?? frame.now);
-      return planNight(frame, { businessDate: businessDate.toString(), compare });
-    });
-  try {
-    return await plan(true);
-  } catch (error) {
-    // Summing some pair's source is what failed. The pair is planned unseen, with the others that were touched: its
-    // own write will park it and say why, and the night does not wait for one key's bad data.
-    if (error instanceof SqlFault && error.code === "data") return plan(false);
-    throw error;
-  }
+  return planning(database, job, async (frame) => {
+    assertOver(frame, businessDate, now ?? frame.now);
+    return planNight(frame, businessDate.toString());
+  });
 }
 
-async function planNight(
-  frame: Planning,
-  { businessDate, compare }: { businessDate: string; compare: boolean },
-): Promise<EnsuredRun> {
+async function planNight(frame: Planning, businessDate: string): Promise<EnsuredNight> {
   assertQueryInForce(frame);
   const found = await findNightlyRun(frame, businessDate);
   if (found !== undefined && (found.cancelled_at !== null || isClosed(frame, businessDate))) {
-    return { run: runOf(found), created: false, planned: 0 };
+    return { run: runOf(found), created: false, planned: 0, uncompared: [] };
   }
   assertOpen(frame, businessDate);
   const run = found ?? (await insertRun(frame, { kind: "nightly", businessDate }));
   const base = await findPlanBase(frame.db, frame.job);
-  const touched = touchedBefore(frame, { businessDate, base, compare });
-  const night = keysOnDate(frame, { businessDate });
-  const candidates = touched === undefined ? [night] : [night, touched];
-  const planned = await planItems(frame, { runId: run.id, candidates });
-  return { run: runOf(await getRun(frame, run.id)), created: found === undefined, planned };
+  const items = await planComparing(frame, { runId: run.id, businessDate, base });
+  return { run: runOf(await getRun(frame, run.id)), created: found === undefined, ...items };
+}
+
+interface NightPlan {
+  readonly runId: bigint;
+  readonly businessDate: string;
+  readonly base: PlanBase | undefined;
+}
+
+/**
+ * Where looking at some pair is what the statement fails at, that pair is planned unseen, with the others that were touched: its own
+ * write will park it and say why, and the night does not wait for one key's bad data. A pair can start to fail between the
+ * look and the plan; if it goes on like that, or no pair is to blame, nothing is compared that was touched.
+ */
+async function planComparing(
+  frame: Planning,
+  plan: NightPlan,
+): Promise<{ planned: number; uncompared: readonly UncomparedPair[] }> {
+  let uncompared: readonly UncomparedPair[] = [];
+  for (let looks = 0; looks < 3; looks++) {
+    try {
+      return { planned: await attempt(frame, () => planOnce(frame, plan, { uncompared, compare: true })), uncompared };
+    } catch (error) {
+      const fault = sqlFault(error);
+      if (!isRefused(fault)) throw fault;
+      const found = await findUncompared(frame, plan);
+      if (found.length <= uncompared.length) break;
+      uncompared = found;
+    }
+  }
+  return { planned: await planOnce(frame, plan, { uncompared, compare: false }), uncompared };
+}
+
+async function planOnce(
+  frame: Planning,
+  { runId, businessDate, base }: NightPlan,
+  { uncompared, compare }: { uncompared: readonly UncomparedPair[]; compare: boolean },
+): Promise<number> {
+  const touched = touchedBefore(frame, { businessDate, base, compare, except: uncompared });
+  const candidates = [
+    keysOnDate(frame, { businessDate, except: uncompared }),
+    ...(touched === undefined ? [] : [touched]),
+    ...(uncompared.length === 0 ? [] : [givenPairs(uncompared)]),
+  ];
+  return planItems(frame, { runId, candidates });
 }

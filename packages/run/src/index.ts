@@ -1,6 +1,6 @@
 export { countDue, type DueFilter, type DueItem, dueItems } from "./due-item-store.ts";
 export { type EnqueueOptions, enqueueDue, type QueueContext } from "./enqueue-due.ts";
-export { type EnsuredRun, ensureNightlyRun, type Night } from "./ensure-nightly-run.ts";
+export { type EnsuredNight, type EnsuredRun, ensureNightlyRun, type Night } from "./ensure-nightly-run.ts";
 export { ensureRequestedRun, type RequestedRun, type RunRequest } from "./ensure-requested-run.ts";
 export { finishRuns } from "./finish-runs.ts";
 export type { ItemQueue, ItemQueues, QueueCounts, QueueItem, QueueItemState } from "./item-queue.ts";
@@ -12,3 +12,4 @@ export type { Run } from "./run.ts";
 export { RunFault, type RunFaultCode } from "./run-fault.ts";
 export { type ParkedItem, type RunStatus, runStatus, type StatusFilter } from "./run-status.ts";
 export { type DateRange, findPlanBase, type Pair, type PlanBase, touchedPairs } from "./touched-pairs.ts";
+export type { UncomparedPair } from "./uncompared-pairs.ts";

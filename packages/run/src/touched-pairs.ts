@@ -37,6 +37,14 @@ export interface DateRange {
   readonly before: string | undefined;
 }
 
+/** Which pairs are looked at, besides by their dates. */
+export interface PairFilter {
+  /** Of these keys only. Default: all. */
+  readonly keys?: readonly string[];
+  /** Not these, whatever is said of them: their rows cannot even be read. */
+  readonly except?: readonly Pair[];
+}
+
 type Pairs = SelectQueryBuilder<Schema & { it: Pair }, "it", Pair>;
 
 /** The job's last planned night. Undefined: there is none yet, and everything counts as touched. */
@@ -65,10 +73,10 @@ export async function findPlanBase(db: Kysely<Schema>, job: Job): Promise<PlanBa
 export function touchedPairs(
   db: Kysely<Schema>,
   job: Job,
-  { base, range }: { readonly base: PlanBase | undefined; readonly range: DateRange },
+  { base, range, ...filter }: PairFilter & { readonly base: PlanBase | undefined; readonly range: DateRange },
 ): Pairs {
   const { source } = job.definition;
-  const dated = inRange(range);
+  const dated = inRange(range, filter);
   if (base === undefined || source.kind === "lookback") return sourcePairs(db, job).where(dated).distinct();
   const stamped = db.selectFrom(source.rows(db).as("it")).select(["it.key", "it.business_date"]).where(dated);
   const seen = sql`${base.snapshot}::pg_snapshot`;
@@ -78,7 +86,7 @@ export function touchedPairs(
     .where(sql<boolean>`not pg_visible_in_snapshot(it.xid, ${seen})`);
   const pairs = invisible.union(stamped.where("it.epoch", ">", base.epoch));
   const gap = { after: latest(range.after, base.businessDate), before: range.before };
-  const withGap = isEmpty(gap) ? pairs : pairs.union(sourcePairs(db, job).where(inRange(gap)));
+  const withGap = isEmpty(gap) ? pairs : pairs.union(sourcePairs(db, job).where(inRange(gap, filter)));
   return base.overlaps.length === 0 ? withGap : withGap.union(leftPairs(db, job, base).where(dated));
 }
 
@@ -123,11 +131,19 @@ function leftPairs(db: Kysely<Schema>, job: Job, base: PlanBase): Pairs {
     .where("applied.version_after", "is", null);
 }
 
-function inRange({ after, before }: DateRange): RawBuilder<boolean> {
-  const from = after === undefined ? sql`true` : sql`it.business_date > ${after}::date`;
-  const to = before === undefined ? sql`true` : sql`it.business_date < ${before}::date`;
-  return sql`(${from} and ${to})`;
+/** In words that the server can carry into any source query, where they keep it from reading other rows: no subquery among them. */
+function inRange({ after, before }: DateRange, { keys, except = [] }: PairFilter): RawBuilder<boolean> {
+  const conditions = [
+    ...(after === undefined ? [] : [sql`it.business_date > ${after}::date`]),
+    ...(before === undefined ? [] : [sql`it.business_date < ${before}::date`]),
+    ...(keys === undefined ? [] : [sql`it.key = any(${keys}::text[])`]),
+    ...(except.length === 0 ? [] : [sql`${pairText} <> all(${except.map(textOf)}::text[])`]),
+  ];
+  return conditions.length === 0 ? sql`true` : sql`(${sql.join(conditions, sql` and `)})`;
 }
+
+const pairText = sql`(it.business_date || ' ' || it.key)`;
+const textOf = ({ key, business_date }: Pair): string => `${business_date} ${key}`;
 
 function latest(one: string | undefined, other: string): string {
   return one !== undefined && one > other ? one : other;
