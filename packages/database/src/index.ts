@@ -1,6 +1,7 @@
 export { appliedMigrations } from "./applied-migrations.ts";
 export { currentEpoch, ensureEpoch } from "./epoch.ts";
-export { type MigrateResult, migrateToLatest, pendingSql } from "./migrate.ts";
+export { type MigrateOptions, type MigrateResult, migrateToLatest, pendingLocks, pendingSql } from "./migrate.ts";
+export type { TableLock } from "./migration-locks.ts";
 export { migrations } from "./migrations.ts";
 export { type Database, type DatabaseOptions, openDatabase } from "./open-database.ts";
 export type { RunItemStatus, RunKind, Schema } from "./schema.ts";

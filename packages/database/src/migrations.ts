@@ -6,8 +6,14 @@ import * as fleet from "../migrations/0003-fleet.ts";
 import * as byDate from "../migrations/0004-by-date.ts";
 import * as queryVersion from "../migrations/0005-query-version.ts";
 import * as hardening from "../migrations/0006-hardening.ts";
+import type { ConcurrentIndex } from "./concurrent-indexes.ts";
 
-export type Migrations = Readonly<Record<string, Migration>>;
+/** A step, and the indexes of large tables that are built after it. */
+export interface SchemaMigration extends Migration {
+  readonly indexes?: readonly ConcurrentIndex[];
+}
+
+export type Migrations = Readonly<Record<string, SchemaMigration>>;
 
 /** Every migration of this build, oldest first. Names are never changed and never removed. */
 export const migrations: Migrations = {

@@ -1,3 +1,4 @@
+import { parseDuration } from "../arguments/duration.ts";
 import type { CommandDefinition } from "../command.ts";
 import { group } from "./groups.ts";
 
@@ -5,12 +6,14 @@ export const migrate: CommandDefinition = {
   name: "migrate",
   summary: "bring a database up to date (--dry-run prints the SQL)",
   description: `Brings the schema of the database in DATABASE_URL up to this build, in one transaction, and starts a new epoch if the
-data came from another cluster. Calls that come at the same time wait for each other.`,
+data came from another cluster. Calls that come at the same time wait for each other. It says first what it locks; locks
+that are not to be had within half a second are given up, and tried again, so that nobody waits behind them.`,
   group: group.setUp,
   examples: ["migrate", "migrate --dry-run"],
   define(command, perform) {
     command
       .option("--dry-run", "print the SQL that would be run, change nothing", false)
+      .option("--patience <duration>", "how long to try for the locks (default: 5m)", parseDuration)
       .action((options) =>
         perform(async (terminal) => (await import("../verbs/migrate.ts")).migrate(terminal, options)),
       );

@@ -1,26 +1,54 @@
 import { loadConfig } from "@nightwriter/config";
-import { migrateToLatest, pendingSql } from "@nightwriter/database";
+import { migrateToLatest, pendingLocks, pendingSql, type TableLock } from "@nightwriter/database";
 import { type Answer, answer } from "../answer.ts";
 import { connectDatabase } from "../connect-database.ts";
 import { openLogger } from "../open-logger.ts";
 import { plural } from "../output/format.ts";
 import type { Terminal } from "../terminal.ts";
 
+export interface MigrateVerbOptions {
+  readonly dryRun: boolean;
+  /** How long locks may be waited for, in milliseconds. */
+  readonly patience?: number | undefined;
+}
+
 /** Brings the schema up to date, or says with which SQL that would be done. */
-export async function migrate(terminal: Terminal, { dryRun }: { dryRun: boolean }): Promise<Answer> {
+export async function migrate(terminal: Terminal, { dryRun, patience }: MigrateVerbOptions): Promise<Answer> {
   const config = loadConfig();
   const logger = openLogger(terminal, config);
   // Patient: a migration takes as long as it takes, and what it waits for is another one.
   await using database = await connectDatabase({ config, verb: "migrate", logger, patient: true });
+  const locks = await pendingLocks(database);
   if (dryRun) {
     const pending = await pendingSql(database);
     const sql = pending.map((statement) => (statement.startsWith("--") ? statement : `${statement};`));
     const text = pending.length === 0 ? "-- up to date: nothing to run" : sql.join("\n");
-    return answer({ inOrder: true, document: { pending }, text });
+    const announced = locks.map((lock) => `-- ${lockText(lock)}`);
+    return answer({
+      inOrder: true,
+      document: { pending, ...lockDocument(locks) },
+      text: [...announced, text].join("\n"),
+    });
   }
-  const { applied, epoch } = await migrateToLatest(database);
+  for (const lock of locks) terminal.note(lockText(lock));
+  const { applied, epoch } = await migrateToLatest(database, undefined, {
+    ...(patience !== undefined && { patienceMs: patience }),
+    onBlocked: ({ who, againInMs }) =>
+      terminal.note(`waits for ${who}; nobody is kept waiting, tried again in ${againInMs / 1_000} s`),
+    onIndex: (statement) => terminal.note(`runs beside those who write: ${statement}`),
+  });
   const lines = applied.map((name) => `applied ${name}`);
   if (epoch.started && epoch.epoch > 1) lines.push(`epoch ${epoch.epoch} begins: the data came from another cluster`);
   lines.push(applied.length === 0 ? "up to date" : `${plural(applied.length, "migration")} applied`);
-  return answer({ inOrder: true, document: { applied, epoch }, text: lines.join("\n") });
+  return answer({ inOrder: true, document: { applied, epoch, ...lockDocument(locks) }, text: lines.join("\n") });
+}
+
+function lockText({ table, mode, whole }: TableLock): string {
+  const who = mode === "access exclusive" ? "nobody reads or writes it" : "nobody writes it";
+  const time = whole ? "for as long as its rows take" : "for a moment";
+  return `locks ${table}: ${who} ${time}`;
+}
+
+function lockDocument(locks: readonly TableLock[]): { locks?: readonly TableLock[] } {
+  return locks.length === 0 ? {} : { locks };
 }
