@@ -97,13 +97,13 @@ function indexesOf(known: Migrations): readonly ConcurrentIndex[] {
 /** Runs what is pending in one transaction, behind the statements that take its locks, and returns its names. */
 async function applyPending(database: Database, known: Migrations, first: readonly string[]): Promise<string[]> {
   let isFirst = true;
-  const behindLocks = Object.entries(known).map(([name, { up }]): [string, Migration] => [
+  const behindLocks = Object.entries(known).map(([name, migration]): [string, Migration] => [
     name,
     {
       up: async (db) => {
         if (isFirst) for (const statement of first) await sql.raw(statement).execute(db);
         isFirst = false;
-        await up(db);
+        await migration.up(db);
       },
     },
   ]);

@@ -123,6 +123,5 @@ async function findBlockers(
         or l.relation = any(${tablesOf("share row exclusive")}::text[]::regclass[])
           and l.mode not in ('AccessShareLock', 'RowShareLock'))
     order by seconds desc limit 3`.execute(db);
-  const blockers = rows.map(({ vacuum: _, ...blocker }) => blocker);
-  return { blockers, onlyVacuum: rows.length > 0 && rows.every(({ vacuum }) => vacuum) };
+  return { blockers: rows, onlyVacuum: rows.length > 0 && rows.every(({ vacuum }) => vacuum) };
 }
