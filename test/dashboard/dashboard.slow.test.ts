@@ -1,10 +1,12 @@
 import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
+import { recordSchedulerHeartbeat } from "@nightwriter/fleet";
 import { registerJob } from "@nightwriter/job";
 import { connectQueues } from "@nightwriter/queue";
 import { restaurantTotals } from "@nightwriter/restaurant-totals";
 import { resizePartitions } from "@nightwriter/run";
 import { type App, bothQueues, spawnApp, testDatabase, testQueue } from "@nightwriter/testkit";
+import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
 
 interface Running extends AsyncDisposable {
@@ -110,7 +112,7 @@ describe.each(bothQueues)("the dashboard of a queue in %s", (store) => {
     expect((await partition.counts()).waiting).toBe(1);
   });
 
-  test("is healthy as long as database and queue answer, and ends in order", async () => {
+  test("is healthy as long as database and queue answer, a scheduler leads and nights happen, and ends in order", async () => {
     await using kept = await testDatabase();
     await using queue = await testQueue(store);
     await using dashboard = await startDashboard({
@@ -118,8 +120,31 @@ describe.each(bothQueues)("the dashboard of a queue in %s", (store) => {
       QUEUE_URL: queue.url,
       QUEUE_PREFIX: queue.prefix,
     });
-    const health = await dashboard.get("/healthz");
-    expect([health.status, await health.json()]).toEqual([200, { database: "ok", queue: "ok" }]);
+    const health = async (): Promise<[number, unknown]> => {
+      const answer = await dashboard.get("/healthz");
+      return [answer.status, await answer.json()];
+    };
+    expect(await health()).toEqual([
+      503,
+      expect.objectContaining({ database: "ok", queue: "ok", schedulers: "no leader" }),
+    ]);
+    const { database, db } = kept;
+    const identity = { name: "leader", host: "here", pid: 7, upMs: 5, clockAheadMs: 0, hindrance: undefined };
+    await recordSchedulerHeartbeat(database, { ...identity, leads: true });
+    expect(await health()).toEqual([
+      200,
+      expect.objectContaining({
+        schedulers: "ok",
+        nights: "ok",
+        heartbeats: [expect.objectContaining({ leads: true })],
+      }),
+    ]);
+    await registerJob(database, restaurantTotals);
+    await sql`update nightwriter.job set created_at = now() - interval '3 days'`.execute(db);
+    expect(await health()).toEqual([503, expect.objectContaining({ schedulers: "ok", nights: "missing" })]);
+    expect((await dashboard.get("/livez")).status).toBe(200);
+    await sql`update nightwriter.scheduler set seen_at = now() - interval '31 seconds'`.execute(db);
+    expect(await health()).toEqual([503, expect.objectContaining({ schedulers: "no leader" })]);
     dashboard.app.signal("SIGTERM");
     expect(await dashboard.app.exited).toMatchObject({ code: 0 });
   });

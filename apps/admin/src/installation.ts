@@ -3,7 +3,7 @@ import { type Config, loadConfig } from "@nightwriter/config";
 import type { Logger } from "@nightwriter/core";
 import { assertSchemaCompatible, type Database } from "@nightwriter/database";
 import { assertCurrent, ensureJob, findDifference, getJob, type Job, type JobDefinition } from "@nightwriter/job";
-import type { ItemQueues } from "@nightwriter/run";
+import type { PartitionQueue } from "@nightwriter/queue";
 import { assertUnclaimed } from "./claims/assert-unclaimed.ts";
 import { connectDatabase } from "./connect-database.ts";
 import { getDefinition } from "./jobs.ts";
@@ -32,7 +32,12 @@ export interface Installation extends AsyncDisposable {
   readonly database: Database;
   readonly job: Job;
   /** Connects to the queue's store, once. Throws QueueFault; InstallationFault where another installation uses the prefix. */
-  queues(): Promise<ItemQueues>;
+  queues(): Promise<JobQueues>;
+}
+
+/** The queues of the job's partitions. */
+export interface JobQueues {
+  partition(partition: number): PartitionQueue;
 }
 
 /** Opens what the environment names, or throws the Fault that says what mends it: a wrong setting, an unknown job, an old schema. */
@@ -48,7 +53,7 @@ export async function openInstallation(terminal: Terminal, options: Installation
   const job = await openJob(database, definition, purpose);
   const difference = findDifference(job);
   if (difference !== undefined && purpose === "look") terminal.note(`${difference}; only looking`);
-  const connect = async (): Promise<ItemQueues> => {
+  const connect = async (): Promise<JobQueues> => {
     // Loaded when it is needed: most verbs never ask the queue, and its drivers take longer to load than they take to answer.
     const { connectQueues } = await import("@nightwriter/queue");
     const { queueUrl: url, queuePrefix: prefix, queuePoolSize: poolSize } = config;
@@ -57,7 +62,7 @@ export async function openInstallation(terminal: Terminal, options: Installation
     await assertUnclaimed({ config, database, logger, slots: [queues.claimSlot] });
     return { partition: (partition) => queues.partition(job.definition.name, partition) };
   };
-  let connected: Promise<ItemQueues> | undefined;
+  let connected: Promise<JobQueues> | undefined;
   const running = opened.move();
   return {
     config,

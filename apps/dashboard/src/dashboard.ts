@@ -9,6 +9,7 @@ import {
   startThroughWeather,
 } from "@nightwriter/database";
 import { holdClaims } from "@nightwriter/installation";
+import type { JobDefinition } from "@nightwriter/job";
 import { connectQueues } from "@nightwriter/queue";
 import { type Board, createBoard } from "./board.ts";
 import { isLoopback } from "./loopback.ts";
@@ -22,6 +23,8 @@ export interface Dashboard {
 
 export interface DashboardOptions {
   readonly config: Config;
+  /** The jobs of this build: when their nights are due. */
+  readonly definitions: readonly JobDefinition[];
   readonly logger: Logger;
   /** Called with what no waiting mends; must end the process. */
   readonly crash: (fault: unknown) => void;
@@ -31,7 +34,7 @@ export interface DashboardOptions {
 const refreshEveryMs = 5_000;
 
 /** Serves from now on. Throws a Fault, and leaves no connection behind when it does. */
-export async function startDashboard({ config, logger, crash }: DashboardOptions): Promise<Dashboard> {
+export async function startDashboard({ config, definitions, logger, crash }: DashboardOptions): Promise<Dashboard> {
   const { dashboardHost: host, dashboardPort: port } = config;
   if (!isLoopback(host)) {
     throw new Fault(
@@ -64,7 +67,7 @@ export async function startDashboard({ config, logger, crash }: DashboardOptions
   const board = createBoard(database, queues);
   await startThroughWeather(async () => board.refresh(), { logger });
   started.defer(keepFresh(board, logger));
-  const server = await createServer({ board, database, queues, logger });
+  const server = await createServer({ board, database, queues, definitions, logger });
   started.defer(() => server.close());
   const url = await server.listen({ host, port });
   logger.info({ url, queue: queues.kind }, "dashboard ready");

@@ -2,6 +2,7 @@
 import { type Config, loadConfig } from "@nightwriter/config";
 import type { Logger } from "@nightwriter/core";
 import { createLogger, onShutdown } from "@nightwriter/observability";
+import { restaurantTotals } from "@nightwriter/restaurant-totals";
 import { startDashboard } from "./dashboard.ts";
 
 function leave(logger: Logger, error: unknown): never {
@@ -20,6 +21,6 @@ function readConfig(): Config {
 const config = readConfig();
 const logger = createLogger({ name: "dashboard", level: config.logLevel, pretty: config.logFormat === "pretty" });
 const crash = (fault: unknown): never => leave(logger, fault);
-const starting = startDashboard({ config, logger, crash });
+const starting = startDashboard({ config, definitions: [restaurantTotals], logger, crash });
 onShutdown({ logger, deadlineMs: config.shutdownTimeoutMs, stop: async () => (await starting).stop() });
 await starting.catch(crash);

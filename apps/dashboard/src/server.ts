@@ -1,19 +1,16 @@
 /** What is served, and to whom: reading requests from this machine, addressed to this machine. */
-import { Fault, type Logger } from "@nightwriter/core";
-import { type Database, sqlFault } from "@nightwriter/database";
-import type { Queues } from "@nightwriter/queue";
+import { type Logger, toJson } from "@nightwriter/core";
 import { type FastifyInstance, fastify } from "fastify";
 import type { Board } from "./board.ts";
+import { type HealthOptions, healthOf, isHealthy } from "./health.ts";
 import { isLoopback } from "./loopback.ts";
 
-export interface ServerOptions {
+export interface ServerOptions extends HealthOptions {
   readonly board: Board;
-  readonly database: Database;
-  readonly queues: Queues;
   readonly logger: Logger;
 }
 
-/** A server that does not listen yet. `/healthz` says whether database and queue can be used; everything else is the board. */
+/** A server that does not listen yet. `/livez` says that this process is there, `/healthz` how the installation is; everything else is the board. */
 export async function createServer(options: ServerOptions): Promise<FastifyInstance> {
   const server = fastify({ forceCloseConnections: true });
   server.addHook("onRequest", async (request, reply) => {
@@ -24,37 +21,15 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   server.addHook("onError", async (request, _reply, error) => {
     options.logger.error({ err: error, method: request.method, path: request.url }, "request failed");
   });
+  // For whoever restarts this process: nothing that a restart would not mend stands against it.
+  server.get("/livez", async (_request, reply) => reply.send({ dashboard: "ok" }));
   server.get("/healthz", async (_request, reply) => {
     const health = await healthOf(options);
-    return reply.code(Object.values(health).every((state) => state === "ok") ? 200 : 503).send(health);
+    return reply
+      .code(isHealthy(health) ? 200 : 503)
+      .type("application/json")
+      .send(toJson(health));
   });
   await server.register(options.board.plugin);
   return server;
-}
-
-/** `ok`, or the code of the fault. */
-type Health = { readonly database: string; readonly queue: string };
-
-async function healthOf({ database, queues }: ServerOptions): Promise<Health> {
-  const [databaseState, queueState] = await Promise.all([
-    stateOf(() => askDatabase(database)),
-    // Not whether it answers: one that is full or has become a replica does, and takes nothing.
-    stateOf(() => queues.claimSlot.read()),
-  ]);
-  return { database: databaseState, queue: queueState };
-}
-
-async function askDatabase({ db }: Database): Promise<void> {
-  const asked = db.selectFrom("nightwriter.job").select("id").limit(1).execute();
-  await asked.catch((error: unknown) => Promise.reject(sqlFault(error)));
-}
-
-async function stateOf(ask: () => Promise<unknown>): Promise<string> {
-  try {
-    await ask();
-    return "ok";
-  } catch (error) {
-    if (error instanceof Fault) return error.code;
-    throw error;
-  }
 }

@@ -34,6 +34,10 @@ export interface PartitionQueue {
   states(items: readonly QueueItem[]): Promise<QueueItemState[]>;
   /** Jobs per state. Throws QueueFault. */
   counts(): Promise<QueueCounts>;
+  /** Whether somebody has paused it: nothing is taken from it then. Throws QueueFault. */
+  isPaused(): Promise<boolean>;
+  /** Afterwards it is not paused. Throws QueueFault. */
+  resume(): Promise<void>;
   /**
    * BullMQ's own object, for Bull Board, which takes either backend but has a type for the Redis one only. Whoever adds
    * jobs through it gets what the consumer makes of foreign data: failed jobs.
@@ -78,6 +82,8 @@ export function openPartitionQueue(
       const found = await ask(() => store.states(bullQueue, ids));
       return ids.map((id) => found.get(id) ?? "missing");
     },
+    isPaused: async () => ask(() => bullQueue.isPaused()),
+    resume: async () => ask(() => bullQueue.resume()),
     counts: async () => {
       const counted = await ask(() => store.counts(bullQueue));
       const of = (state: PresentState): number => counted.get(state) ?? 0;

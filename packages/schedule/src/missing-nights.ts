@@ -13,8 +13,8 @@ export interface MissingNightsOptions {
 }
 
 /**
- * The business dates, ascending, whose night should exist by now and does not, or was never planned. Not among them: nights
- * that were due before the job was registered, closed dates, and nights that an operator cancelled. Throws SqlFault.
+ * The business dates, ascending, whose night should exist by now and does not, or was never planned; none of a job that nobody has
+ * made yet. Not among them: nights that were due before the job was registered, closed dates, and nights that an operator cancelled. Throws SqlFault.
  */
 export async function missingNights(
   database: Database,
@@ -28,7 +28,8 @@ export async function missingNights(
       .selectFrom("nightwriter.job")
       .select(["created_at", "closed_through"])
       .where("id", "=", job.id)
-      .executeTakeFirstOrThrow();
+      .executeTakeFirst();
+    if (row === undefined) return [];
     const expected = expectedNights(job, earliest(row.created_at.toTemporalInstant(), now, options.days), now);
     const missing = await db
       .selectFrom(

@@ -22,6 +22,24 @@ partitions by themselves. A larger number spreads work over more workers; it nee
   },
 };
 
+const resume: CommandDefinition = {
+  name: "resume",
+  summary: "let workers take from queues that somebody has paused by hand",
+  description: `Resumes every queue of the job that is paused. Nightwriter never pauses one; a person may have, by a tool of the queue's.`,
+  group: group.nights,
+  examples: ["partitions resume", 'partitions resume --reason "the till is mended" --json'],
+  define(command, perform) {
+    command
+      .option("--job <name>", "the job", "restaurant-totals")
+      .option("--reason <text>", "why, for the audit log")
+      .action((options) =>
+        perform(async (terminal) =>
+          (await import("../verbs/resume-partitions.ts")).resumePartitions(terminal, options),
+        ),
+      );
+  },
+};
+
 export const partitions: CommandDefinition = {
   name: "partitions",
   summary: "who consumes which partition, under which lease and token, and what waits there",
@@ -30,7 +48,7 @@ when, how long the lease would last, what waits and what is in hand, and when an
   group: group.nights,
   examples: ["partitions", "partitions --watch", "partitions --json", ...resize.examples.slice(0, 1)],
   notInOrder: "work waits in a partition that no live worker holds",
-  subverbs: [resize],
+  subverbs: [resize, resume],
   define(command, perform) {
     command
       .option("--job <name>", "the job", "restaurant-totals")

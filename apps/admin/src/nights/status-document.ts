@@ -24,13 +24,3 @@ export function statusDocument({ run, deltaMinor, appliedPerSecond, parkedItems,
 export function isInOrder({ parked, paused }: RunStatus): boolean {
   return parked === 0 && paused === 0;
 }
-
-/** How long a run may have due items without one of them being applied. */
-const patience: Temporal.Duration = Temporal.Duration.from({ minutes: 15 });
-
-/** Whether items of the run are due and none was applied for a quarter of an hour: something is away. */
-export function isOverdue({ run, due, lastAppliedAt }: RunStatus, now: Temporal.Instant): boolean {
-  if (due === 0) return false;
-  const movedAt = [run.createdAt, run.plannedAt, lastAppliedAt].filter((at) => at !== undefined);
-  return movedAt.every((at) => Temporal.Instant.compare(at.add(patience), now) < 0);
-}

@@ -1,13 +1,14 @@
+import type { Job } from "@nightwriter/job";
+import { overdueReason } from "@nightwriter/nights";
 import type { RunStatus } from "@nightwriter/run";
 import { formatCount } from "../output/format.ts";
 import { renderTable } from "../output/table.ts";
 import { parkedTable } from "./parked-table.ts";
-import { isOverdue } from "./status-document.ts";
 
 const counts = ["total", "applied", "due", "paused", "parked", "cancelled"] as const;
 
 /** One line per run, and below them the parked items with their errors. */
-export function statusTable(statuses: readonly RunStatus[], now: Temporal.Instant): string {
+export function statusTable(job: Job, statuses: readonly RunStatus[], now: Temporal.Instant): string {
   const columns = [
     { title: "run", align: "right" },
     { title: "date" },
@@ -20,7 +21,7 @@ export function statusTable(statuses: readonly RunStatus[], now: Temporal.Instan
     status.run.id.toString(),
     status.run.businessDate.toString(),
     status.run.kind,
-    stateOf(status, now),
+    stateOf(job, status, now),
     ...counts.map((name) => formatCount(status[name])),
     status.appliedPerSecond === undefined ? "" : formatCount(Math.round(status.appliedPerSecond)),
   ]);
@@ -28,10 +29,10 @@ export function statusTable(statuses: readonly RunStatus[], now: Temporal.Instan
   return parked === "" ? renderTable(columns, rows) : `${renderTable(columns, rows)}\n\n${parked}`;
 }
 
-function stateOf(status: RunStatus, now: Temporal.Instant): string {
+function stateOf(job: Job, status: RunStatus, now: Temporal.Instant): string {
   const { run, due } = status;
   if (run.cancelledAt !== undefined) return "cancelled";
   if (run.finishedAt !== undefined) return "finished";
-  if (isOverdue(status, now)) return "overdue";
+  if (overdueReason(job, status, now) !== undefined) return "overdue";
   return due > 0 ? "under way" : "to be finished";
 }

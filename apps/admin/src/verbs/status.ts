@@ -1,12 +1,17 @@
 import { setTimeout } from "node:timers/promises";
-import { systemClock } from "@nightwriter/core";
+import type { Job } from "@nightwriter/job";
+import { lookAtNights, overdueReason } from "@nightwriter/nights";
 import type { RunStatus } from "@nightwriter/run";
+import { databaseNow, endsAt } from "@nightwriter/schedule";
 import { createLogUpdate } from "log-update";
 import { type Answer, answer } from "../answer.ts";
 import { type Installation, openInstallation } from "../installation.ts";
 import { watchInterrupt } from "../interrupt.ts";
+import { findingsOf } from "../nights/findings.ts";
 import { latestRuns } from "../nights/latest-runs.ts";
-import { isInOrder, isOverdue, statusDocument } from "../nights/status-document.ts";
+import { findingsText, lookDocument, processesText } from "../nights/look-text.ts";
+import { queueFindings } from "../nights/paused-queues.ts";
+import { isInOrder, statusDocument } from "../nights/status-document.ts";
 import { statusTable } from "../nights/status-table.ts";
 import { sum } from "../nights/wait-for-runs.ts";
 import { startProgress } from "../output/progress.ts";
@@ -21,25 +26,73 @@ export interface StatusOptions {
   readonly watch: boolean;
 }
 
-/** Says how runs stand; with `watch` once nothing is due any more, or somebody has seen enough. */
-export async function showStatus(terminal: Terminal, { date, job, limit, watch }: StatusOptions): Promise<Answer> {
-  await using installation = await openInstallation(terminal, { verb: "status", jobName: job });
-  const look = async (): Promise<RunStatus[]> => latestRuns(installation.database, installation.job, { date, limit });
-  const statuses = watch ? await watchRuns(terminal, look) : await look();
-  const now = systemClock.now();
-  const missing = date !== undefined && statuses.length === 0 && isPast(date, installation, now);
+/**
+ * Says how runs stand and, without a date, what is missing, overdue or parked of any age; with `watch` once nothing is due any
+ * more, or somebody has seen enough. What time it is, the database says.
+ */
+export async function showStatus(terminal: Terminal, options: StatusOptions): Promise<Answer> {
+  await using installation = await openInstallation(terminal, { verb: "status", jobName: options.job });
+  const statuses = await watchOrLook(terminal, installation, options);
+  const { date, job: name } = options;
+  if (date !== undefined) return await dateStatus(installation, { date, name }, statuses);
+  return await wholeStatus(installation, name, statuses);
+}
+
+async function wholeStatus(installation: Installation, name: string, statuses: readonly RunStatus[]): Promise<Answer> {
+  const { database, job } = installation;
+  const look = await lookAtNights(database, job);
+  const findings = [...findingsOf(look), ...(await queueFindings(installation))];
+  const table = statuses.length === 0 ? noRunsText(undefined) : statusTable(job, statuses, look.now);
   return answer({
-    inOrder: !missing && statuses.every((status) => isInOrder(status) && !isOverdue(status, now)),
-    document: {
-      job,
-      runs: statuses.map((status) => ({ ...statusDocument(status), overdue: isOverdue(status, now) })),
-    },
-    text: statuses.length === 0 ? noRunsText(date) : statusTable(statuses, now),
+    inOrder: statuses.every(isInOrder) && findings.every(({ trouble }) => !trouble),
+    document: { job: name, ...lookDocument(look), findings, runs: runDocuments(job, statuses, look.now) },
+    text: [findingsText(findings), processesText(look), table].filter((part) => part !== "").join("\n\n"),
   });
 }
 
+type DateOptions = { readonly date: Temporal.PlainDate; readonly name: string };
+
+async function dateStatus(
+  { database, job }: Installation,
+  { date, name }: DateOptions,
+  statuses: readonly RunStatus[],
+): Promise<Answer> {
+  const now = await databaseNow(database);
+  const missing = statuses.length === 0 && Temporal.Instant.compare(endsAt(job, date), now) <= 0;
+  return answer({
+    inOrder: !missing && statuses.every((status) => isInOrder(status) && overdueReason(job, status, now) === undefined),
+    document: { job: name, now, runs: runDocuments(job, statuses, now) },
+    text: statuses.length === 0 ? noRunsText(date) : statusTable(job, statuses, now),
+  });
+}
+
+function runDocuments(job: Job, statuses: readonly RunStatus[], now: Temporal.Instant): object[] {
+  return statuses.map((status) => ({
+    ...statusDocument(status),
+    overdue: overdueReason(job, status, now) !== undefined,
+  }));
+}
+
+async function watchOrLook(
+  terminal: Terminal,
+  { database, job }: Installation,
+  { date, limit, watch }: StatusOptions,
+): Promise<RunStatus[]> {
+  const look = async (): Promise<RunStatus[]> => latestRuns(database, job, { date, limit });
+  if (!watch) return look();
+  return watchRuns(terminal, {
+    look,
+    show: async (statuses) => statusTable(job, statuses, await databaseNow(database)),
+  });
+}
+
+type Watched = {
+  readonly look: () => Promise<RunStatus[]>;
+  readonly show: (statuses: readonly RunStatus[]) => Promise<string>;
+};
+
 /** Refreshes a table on a terminal, and elsewhere prints a line every now and then, until nothing is due. */
-async function watchRuns(terminal: Terminal, look: () => Promise<RunStatus[]>): Promise<RunStatus[]> {
+async function watchRuns(terminal: Terminal, { look, show }: Watched): Promise<RunStatus[]> {
   using interrupt = watchInterrupt();
   const table = canRedraw(terminal.stderr) ? createLogUpdate(terminal.stderr) : undefined;
   const progress = table === undefined ? startProgress(terminal, { label: "items settled" }) : undefined;
@@ -53,15 +106,10 @@ async function watchRuns(terminal: Terminal, look: () => Promise<RunStatus[]>): 
     }
     const total = sum(statuses, (status) => status.total);
     progress?.update(total - due, total);
-    table?.(statusTable(statuses, systemClock.now()));
+    table?.(await show(statuses));
     // Woken early by Ctrl-C, which ends the watch with the answer so far.
     await setTimeout(REFRESH_EVERY_MS, undefined, { signal: interrupt.signal }).catch(() => undefined);
   }
-}
-
-function isPast(date: Temporal.PlainDate, { job }: Installation, now: Temporal.Instant): boolean {
-  const today = now.toZonedDateTimeISO(job.definition.timeZone).toPlainDate();
-  return Temporal.PlainDate.compare(date, today) < 0;
 }
 
 function noRunsText(date: Temporal.PlainDate | undefined): string {
