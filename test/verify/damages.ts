@@ -35,6 +35,12 @@ export const damages: Readonly<Record<string, readonly Damage[]>> = {
           expected: 1n,
           actual: 2n,
         },
+        {
+          rule: "guards-in-place",
+          measure: "constraint ledger_entry_item of nightwriter.ledger_entry",
+          expected: 1n,
+          actual: 0n,
+        },
       ],
     },
     {
@@ -96,6 +102,12 @@ export const damages: Readonly<Record<string, readonly Damage[]>> = {
           measure: "entries",
           expected: 1n,
           actual: 2n,
+        },
+        {
+          rule: "guards-in-place",
+          measure: "constraint ledger_entry_version of nightwriter.ledger_entry",
+          expected: 1n,
+          actual: 0n,
         },
       ],
     },
@@ -184,12 +196,29 @@ export const damages: Readonly<Record<string, readonly Damage[]>> = {
           expected: 1n,
           actual: 34n,
         },
+        { rule: "terms-whole", key: "r0003", measure: "token of the row", expected: 1n, actual: 34n },
       ],
     },
     {
       what: "a missing row",
       plant: ["delete from nightwriter.key_total where key = 'r0003'"],
       broken: [{ rule: "total-row", key: "r0003", date: third, version: 3n, measure: "version", expected: 3n }],
+    },
+    {
+      what: "an exact double of a row",
+      plant: [
+        "alter table nightwriter.key_total drop constraint key_total_pkey",
+        "insert into nightwriter.key_total select * from nightwriter.key_total where key = 'r0003'",
+      ],
+      broken: [
+        { rule: "total-row", key: "r0003", measure: "rows", expected: 1n, actual: 2n },
+        {
+          rule: "guards-in-place",
+          measure: "constraint key_total_pkey of nightwriter.key_total",
+          expected: 1n,
+          actual: 0n,
+        },
+      ],
     },
     {
       what: "a total that no entry made",
@@ -212,6 +241,15 @@ export const damages: Readonly<Record<string, readonly Damage[]>> = {
           measure: "fencing_token",
           expected: 34n,
           actual: 1n,
+        },
+        {
+          rule: "terms-whole",
+          key: "r0003",
+          date: second,
+          version: 2n,
+          measure: "fencing_token",
+          expected: 1n,
+          actual: 34n,
         },
       ],
     },

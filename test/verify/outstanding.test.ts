@@ -67,7 +67,7 @@ describe("outstanding", () => {
       keyCount: 3,
       totalMinor: 313n + 606n + 906n,
     });
-    expect(report.rules).toHaveLength(10);
+    expect(report.rules).toHaveLength(15);
     expect(new Set(report.rules.map((rule) => rule.status))).toEqual(new Set(["holds"]));
     expect(report.epochs).toHaveLength(1);
   });

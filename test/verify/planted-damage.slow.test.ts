@@ -6,6 +6,7 @@ import { bothPostgres } from "@nightwriter/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { damages, entry, last } from "./damages.ts";
 import { broken, damage, type History, nights, type Original, openOriginal } from "./history.ts";
+import { tableDamages } from "./table-damages.ts";
 
 const [, second, third] = nights;
 
@@ -21,7 +22,7 @@ describe.each(bothPostgres)("verify on PostgreSQL %s", (server) => {
     expect(await broken(history)).toEqual([]);
   });
 
-  describe.each(Object.entries(damages))("%s", (_rule, planted) => {
+  describe.each(Object.entries({ ...damages, ...tableDamages }))("%s", (_rule, planted) => {
     test.each(planted)("names $what, and no other rule does", async (each) => {
       await using history = await original.copy();
       await damage(history, ...each.plant);
@@ -61,6 +62,17 @@ describe.each(bothPostgres)("verify on PostgreSQL %s", (server) => {
           expected: own + 1n,
           actual: own,
         },
+      ]);
+    });
+
+    test("names a plan that claims to have seen what has not happened yet", async () => {
+      await using history = await original.copy();
+      await damage(
+        history,
+        `update nightwriter.run set plan_snapshot = '4000000000:4000000000:' where business_date = '${third}' and kind = 'nightly'`,
+      );
+      expect(await broken(history)).toMatchObject([
+        { rule: "snapshot-order", date: third, measure: "xid of the plan", actual: 4_000_000_000n },
       ]);
     });
 

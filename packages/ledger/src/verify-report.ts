@@ -50,6 +50,8 @@ export interface VerifyReport {
   readonly keyCount: number;
   /** Entries that an earlier version of the job's source query summed, whose deltas therefore cannot be computed again. */
   readonly earlierQueryCount: number;
+  /** Entries under terms that had ended before ended terms were kept: `within-term` is not applicable to these. */
+  readonly earlierTermCount: number;
   /** The sum of all keys' totals, in minor units of whatever currencies they are in. */
   readonly totalMinor: bigint;
   /** Oldest first. More than one: the data was restored into another cluster when each of the later ones started. */

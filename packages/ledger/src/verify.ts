@@ -7,10 +7,13 @@ import { sliceDates } from "./rules/date-slices.ts";
 import { findWrongDeltas } from "./rules/delta-from-snapshot.ts";
 import { type Differences, findDifferences } from "./rules/entries-equal-sources.ts";
 import { findRepeatedItems } from "./rules/entry-per-item.ts";
+import { findGuards } from "./rules/guards.ts";
 import type { DateRange, Inspection } from "./rules/inspection.ts";
 import { scanItems } from "./rules/item-scan.ts";
 import { isEmpty, joinScopes, nothingInScope, type PairScope, scanPairs } from "./rules/pair-scan.ts";
 import { claims, type Finding, type RuleName } from "./rules/rule.ts";
+import { scanRuns } from "./rules/run-scan.ts";
+import { findTerms, scanTerms } from "./rules/term-scan.ts";
 import { findTotalRows } from "./rules/total-row.ts";
 import { findForks } from "./rules/version-sequence.ts";
 import { onSharedSnapshot, type SnapshotTask } from "./shared-snapshot.ts";
@@ -54,7 +57,10 @@ const sourceRules: ReadonlySet<RuleName> = new Set(["delta-from-snapshot", "entr
 /** What is left of the rules about pairs when no source is asked. */
 const repeatedItems: Step = { name: "pairs", find: async (inspection) => findRepeatedItems(inspection, "all") };
 
-type Summary = Pick<VerifyReport, "entryCount" | "keyCount" | "earlierQueryCount" | "totalMinor" | "epochs">;
+type Summary = Pick<
+  VerifyReport,
+  "entryCount" | "keyCount" | "earlierQueryCount" | "earlierTermCount" | "totalMinor" | "epochs"
+>;
 
 /**
  * Proves every rule of {@link claims} over the job's whole ledger, in SQL, read only, on one snapshot: it can run beside workers
@@ -93,7 +99,14 @@ class Verification {
   #scope: PairScope = nothingInScope;
   #scanned = 0;
   #differences: Differences = { findings: [], sums: [], outstanding: [] };
-  #summary: Summary = { entryCount: 0, keyCount: 0, earlierQueryCount: 0, totalMinor: 0n, epochs: [] };
+  #summary: Summary = {
+    entryCount: 0,
+    keyCount: 0,
+    earlierQueryCount: 0,
+    earlierTermCount: 0,
+    totalMinor: 0n,
+    epochs: [],
+  };
 
   constructor(job: Job, options: VerifyOptions) {
     this.#job = job;
@@ -122,6 +135,12 @@ class Verification {
       ...pairs,
       { name: "total rows", find: findTotalRows },
       { name: "versions", find: findForks },
+      {
+        name: "terms",
+        find: async (inspection) => [...(await scanTerms(inspection)), ...(await findTerms(inspection))],
+      },
+      { name: "runs", find: scanRuns },
+      { name: "guards", find: findGuards },
       { name: "summary", find: async (inspection) => this.#summarize(inspection) },
     ];
   }
@@ -199,20 +218,31 @@ class Verification {
 }
 
 async function summarize({ db, job }: Inspection): Promise<Summary> {
-  const { rows } = await sql<{ entries: bigint; earlier: bigint; keys: bigint; total: string }>`
-    select entry.entries, entry.earlier, key.keys, key.total
+  const id = sql`${job.id}::integer`;
+  const { rows } = await sql<{ entries: bigint; earlier: bigint; untold: bigint; keys: bigint; total: string }>`
+    select entry.entries, entry.earlier, entry.untold, key.keys, key.total
     from (
-      select count(*) as entries, count(*) filter (where query_version = any(${job.otherVersions}::integer[])) as earlier
-      from nightwriter.ledger_entry where job_id = ${job.id}::integer
+      select coalesce(sum(used.entries), 0)::bigint as entries,
+        coalesce(sum(used.entries) filter (where used.query_version = any(${job.otherVersions}::integer[])), 0)::bigint as earlier,
+        coalesce(sum(used.entries) filter (
+          where used.fencing_token <= (select ended_terms_after from nightwriter.job where id = ${id})
+            and used.fencing_token not in (select fencing_token from nightwriter.partition_term where job_id = ${id})
+            and used.fencing_token not in (select fencing_token from nightwriter.ended_term where job_id = ${id})
+        ), 0)::bigint as untold
+      from (
+        select fencing_token, query_version, count(*) as entries
+        from nightwriter.ledger_entry where job_id = ${id} group by fencing_token, query_version
+      ) as used
     ) as entry, (
       select count(*) as keys, coalesce(sum(total_minor), 0)::text as total
-      from nightwriter.key_total where job_id = ${job.id}::integer
+      from nightwriter.key_total where job_id = ${id}
     ) as key`.execute(db);
   const epochs = await db.selectFrom("nightwriter.epoch").selectAll().orderBy("epoch").execute();
   return {
     entryCount: Number(rows[0]?.entries ?? 0n),
     keyCount: Number(rows[0]?.keys ?? 0n),
     earlierQueryCount: Number(rows[0]?.earlier ?? 0n),
+    earlierTermCount: Number(rows[0]?.untold ?? 0n),
     totalMinor: BigInt(rows[0]?.total ?? 0),
     epochs: epochs.map((row) => ({
       epoch: row.epoch,

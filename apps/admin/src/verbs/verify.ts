@@ -28,7 +28,8 @@ export async function verifyLedger(terminal: Terminal, { from, to, job }: Verify
     });
     progress.stop();
     const keys = [...report.outstanding, ...report.rules.flatMap(({ violations }) => violations)].map(({ key }) => key);
-    const currencies = await currenciesOf(installation.database, [...new Set(keys)]);
+    const named = new Set(keys.filter((key) => key !== undefined));
+    const currencies = await currenciesOf(installation.database, [...named]);
     return answer({
       inOrder: report.clean && report.unproved.length === 0,
       document: report,

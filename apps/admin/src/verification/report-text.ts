@@ -17,6 +17,7 @@ export function reportText(report: VerifyReport, currencies: Currencies): string
     ...report.rules.flatMap((rule) => violationsText(rule, currencies)),
     outstandingText(report, currencies),
     earlierQueryText(report),
+    earlierTermText(report),
     epochsText(report),
     verdict(report),
   ];
@@ -45,7 +46,7 @@ function violationsText({ rule, violationCount, violations }: RuleReport, curren
       { title: "should be", align: "right" },
     ],
     violations.map((violation) => [
-      violation.key,
+      violation.key ?? "",
       violation.businessDate?.toString() ?? "",
       violation.runId?.toString() ?? "",
       violation.version?.toString() ?? "",
@@ -63,7 +64,7 @@ function violationsText({ rule, violationCount, violations }: RuleReport, curren
 function measured({ key, measure }: Violation, value: bigint | undefined, currencies: Currencies): string {
   if (value === undefined) return "none";
   const isAmount = measure.endsWith("_minor") || measure === "total_after";
-  return isAmount ? formatMoney(value, currencies.get(key) ?? "") : value.toString();
+  return isAmount ? formatMoney(value, currencies.get(key ?? "") ?? "") : value.toString();
 }
 
 function outstandingText({ outstanding, outstandingSums }: VerifyReport, currencies: Currencies): string {
@@ -113,6 +114,12 @@ function epochsText({ epochs }: VerifyReport): string {
 function earlierQueryText({ earlierQueryCount: count }: VerifyReport): string {
   if (count === 0) return "";
   return `${plural(count, "entry was", "entries were")} summed by an earlier source query: delta-from-snapshot cannot compute these again`;
+}
+
+/** Said only of a ledger from before ended terms were kept. */
+function earlierTermText({ earlierTermCount: count }: VerifyReport): string {
+  if (count === 0) return "";
+  return `${plural(count, "entry was", "entries were")} written under terms that had ended before ended terms were kept: within-term cannot judge these`;
 }
 
 function verdict({ clean, unproved, entryCount, keyCount, rules, durationMs }: VerifyReport): string {

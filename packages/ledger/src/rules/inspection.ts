@@ -24,7 +24,7 @@ export interface Inspection extends DateRange {
 export interface ViolationRow {
   rule: RuleName;
   measure: string;
-  key: string;
+  key: string | null;
   business_date: string | null;
   run_id: bigint | null;
   version: bigint | null;
@@ -53,7 +53,7 @@ export async function findViolations(inspection: Inspection, query: RawBuilder<V
 function violationOf(row: ViolationRow): Violation {
   return {
     rule: row.rule,
-    key: row.key,
+    key: row.key ?? undefined,
     businessDate: row.business_date === null ? undefined : Temporal.PlainDate.from(row.business_date),
     runId: row.run_id ?? undefined,
     version: row.version ?? undefined,

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { findViolations, type Inspection, type ViolationRow } from "./inspection.ts";
 import type { Finding } from "./rule.ts";
 
-/** The row of each key says what its last entry says; all zero where there is no entry. A missing row is told by its version. */
+/** The row of each key says what its last entry says; all zero where there is no entry. A missing row is told by its version, doubles by their number. */
 export async function findTotalRows(inspection: Inspection): Promise<Finding[]> {
   const job = sql`${inspection.job.id}::integer`;
   return findViolations(
@@ -21,6 +21,9 @@ export async function findTotalRows(inspection: Inspection): Promise<Finding[]> 
         ('total_minor', coalesce(entry.total_after, 0), total.total_minor),
         ('fencing_token', coalesce(entry.fencing_token, 0), total.fencing_token)
       ) as told(measure, expected, actual)
-      where told.expected is distinct from told.actual and (total.key is not null or told.measure = 'version')`,
+      where told.expected is distinct from told.actual and (total.key is not null or told.measure = 'version')
+      union all
+      select 'total-row', 'rows', key, null, null, null, '1', count(*)::text
+      from nightwriter.key_total where job_id = ${job} group by key having count(*) > 1`,
   );
 }
