@@ -1,4 +1,7 @@
 /** What a worker makes of keys that fail: all of them, for a reason that they share, and one that is only slow. */
+import { registerJob } from "@nightwriter/job";
+import { restaurantTotals } from "@nightwriter/restaurant-totals";
+import { runStatus } from "@nightwriter/run";
 import { sql } from "kysely";
 import { describe, expect, it } from "vitest";
 import { type Night, planNight, until } from "./night.ts";
@@ -37,6 +40,9 @@ describe("a worker", { timeout: 120_000 }, () => {
       expect(count).toBe(300n);
     }, 60_000);
     expect(await parked(night)).toHaveLength(100);
+    const job = await registerJob(night.database, restaurantTotals);
+    const [status] = await runStatus(night.database, job, { runId: night.runId });
+    expect(status).toMatchObject({ parked: 100, due: 300, crowdedCauses: [{ cause: "P0002", parked: 100 }] });
     const lines = worker.log.filter(({ msg }) => msg?.includes(": parked, ") === true);
     expect(lines).toHaveLength(100);
     const { key } = lines[0] as { key?: unknown };

@@ -10,6 +10,6 @@ export { type Reconciled, reconcile } from "./reconcile.ts";
 export { type ResizedPartitions, resizePartitions } from "./resize-partitions.ts";
 export type { Run } from "./run.ts";
 export { RunFault, type RunFaultCode } from "./run-fault.ts";
-export { type ParkedItem, type RunStatus, runStatus, type StatusFilter } from "./run-status.ts";
+export { type CrowdedCause, type ParkedItem, type RunStatus, runStatus, type StatusFilter } from "./run-status.ts";
 export { type DateRange, findPlanBase, type Pair, type PlanBase, touchedPairs } from "./touched-pairs.ts";
 export type { UncomparedPair } from "./uncompared-pairs.ts";

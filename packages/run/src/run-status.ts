@@ -33,6 +33,14 @@ export interface RunStatus {
   readonly appliedPerSecond: number | undefined;
   /** By key, up to the limit. */
   readonly parkedItems: readonly ParkedItem[];
+  /** Causes that so many items share that no more are parked for them: the rest stays due, and is applied once they are mended. */
+  readonly crowdedCauses: readonly CrowdedCause[];
+}
+
+/** A SQLSTATE or kind of damage, and how many items of the run are parked for it. */
+export interface CrowdedCause {
+  readonly cause: string;
+  readonly parked: number;
 }
 
 /** Every run of a date, or one run. */
@@ -54,7 +62,8 @@ export async function runStatus(
     for (const row of rows) {
       const counts = await countItems(db, job, row);
       const parkedItems = counts.parked === 0n ? [] : await findParked(db, row.id, filter.parkedLimit ?? 20);
-      statuses.push(statusOf(row, counts, parkedItems));
+      const crowdedCauses = counts.parked < crowd ? [] : await findCrowded(db, row.id, counts.total);
+      statuses.push({ ...statusOf(row, counts, parkedItems), crowdedCauses });
     }
     return statuses;
   } catch (error) {
@@ -126,6 +135,24 @@ async function countItems(db: Kysely<Schema>, job: Job, run: RunRow): Promise<It
     .executeTakeFirstOrThrow();
 }
 
+/** As many items as the park sets aside for one cause, see its migration: 100, or 5 % of the run if that is more. */
+const crowd = 100n;
+
+async function findCrowded(db: Kysely<Schema>, runId: bigint, total: bigint): Promise<CrowdedCause[]> {
+  const most = total / 20n > crowd ? total / 20n : crowd;
+  const rows = await db
+    .selectFrom("nightwriter.run_item")
+    .select((eb) => [sql<string>`parked_for`.as("cause"), eb.fn.countAll<bigint>().as("parked")])
+    .where("run_id", "=", runId)
+    .where("status", "=", "parked")
+    .where("parked_for", "is not", null)
+    .groupBy("parked_for")
+    .having((eb) => eb.fn.countAll<bigint>(), ">=", most)
+    .orderBy("parked_for")
+    .execute();
+  return rows.map(({ cause, parked }) => ({ cause, parked: Number(parked) }));
+}
+
 /** With the last attempt that parked each. */
 async function findParked(db: Kysely<Schema>, runId: bigint, limit: number): Promise<ParkedItem[]> {
   const rows = await db
@@ -160,7 +187,11 @@ async function findParked(db: Kysely<Schema>, runId: bigint, limit: number): Pro
   }));
 }
 
-function statusOf(row: RunRow, counts: ItemCounts, parkedItems: readonly ParkedItem[]): RunStatus {
+function statusOf(
+  row: RunRow,
+  counts: ItemCounts,
+  parkedItems: readonly ParkedItem[],
+): Omit<RunStatus, "crowdedCauses"> {
   const total = Number(counts.total);
   const applied = Number(counts.applied);
   const paused = Number(counts.paused);

@@ -1,7 +1,14 @@
 import type { RunStatus } from "@nightwriter/run";
 
 /** A run's status as a document: instants and dates as ISO 8601 texts, amounts as minor units. */
-export function statusDocument({ run, deltaMinor, appliedPerSecond, parkedItems, ...counts }: RunStatus): object {
+export function statusDocument({
+  run,
+  deltaMinor,
+  appliedPerSecond,
+  parkedItems,
+  crowdedCauses,
+  ...counts
+}: RunStatus): object {
   const { total, applied, due, paused, parked, cancelled, firstAppliedAt, lastAppliedAt } = counts;
   return {
     run: run.id,
@@ -17,6 +24,7 @@ export function statusDocument({ run, deltaMinor, appliedPerSecond, parkedItems,
     lastAppliedAt,
     appliedPerSecond,
     parkedItems,
+    crowdedCauses,
   };
 }
 

@@ -3,6 +3,7 @@ import { overdueReason } from "@nightwriter/nights";
 import type { RunStatus } from "@nightwriter/run";
 import { formatCount } from "../output/format.ts";
 import { renderTable } from "../output/table.ts";
+import { crowdedText } from "./crowded-text.ts";
 import { parkedTable } from "./parked-table.ts";
 
 const counts = ["total", "applied", "due", "paused", "parked", "cancelled"] as const;
@@ -25,8 +26,8 @@ export function statusTable(job: Job, statuses: readonly RunStatus[], now: Tempo
     ...counts.map((name) => formatCount(status[name])),
     status.appliedPerSecond === undefined ? "" : formatCount(Math.round(status.appliedPerSecond)),
   ]);
-  const parked = parkedTable(statuses);
-  return parked === "" ? renderTable(columns, rows) : `${renderTable(columns, rows)}\n\n${parked}`;
+  const texts = [renderTable(columns, rows), parkedTable(statuses), crowdedText(statuses)];
+  return texts.filter((text) => text !== "").join("\n\n");
 }
 
 function stateOf(job: Job, status: RunStatus, now: Temporal.Instant): string {
