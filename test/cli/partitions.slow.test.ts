@@ -2,6 +2,7 @@ import type { Database } from "@nightwriter/database";
 import { registerJob } from "@nightwriter/job";
 import { restaurantTotals } from "@nightwriter/restaurant-totals";
 import { businessDateOf, dueAt } from "@nightwriter/schedule";
+import { startRedis } from "@nightwriter/services";
 import { advisoryWaiter, heldBack, makeRestaurants, recordSales, spawnApp } from "@nightwriter/testkit";
 import { sql } from "kysely";
 import { describe, expect, it } from "vitest";
@@ -19,6 +20,7 @@ interface PartitionsDocument {
     readonly fencingToken: string;
     readonly since: string | null;
     readonly leaseLeftMs: number | null;
+    readonly due: number;
     readonly waiting: number;
     readonly active: number;
     readonly lastEntryAt: string | null;
@@ -142,6 +144,36 @@ describe("nightwriter partitions", { timeout: 180_000 }, () => {
     const ran = await made.run("partitions");
     expect(ran.code).toBe(3);
     expect(ran.stdout).toContain("cli-test (not alive)");
+  });
+
+  it("shows what is due beside what waits, and ends with 3 when the queue has forgotten it or is of no use", async () => {
+    await using redis = await startRedis();
+    await using made = await installation("redis", {
+      ...short,
+      QUEUE_URL: redis.url,
+      LEASE_URL: "none",
+      RECONCILE_INTERVAL_MS: "100",
+    });
+    await importBoth(made);
+    expect((await made.run("run", "--date", "2026-03-14")).code).toBe(0);
+    const dueOf = async (): Promise<number> =>
+      (await partitionsOf(made)).partitions.reduce((sum, { due }) => sum + due, 0);
+    expect(await dueOf()).toBe(2);
+
+    await redis.ask("flushall");
+    const forgotten = await made.run("partitions");
+    expect(forgotten.code).toBe(3);
+    expect(forgotten.stdout).toMatch(
+      /items are due and not in the queue in partitions \d+, \d+; a scheduler puts them back/,
+    );
+
+    await redis.ask("config", "set", "maxmemory", "1");
+    const full = await made.run("partitions", "--json");
+    expect(full.code, full.stderr).toBe(3);
+    expect(documentOf(full)).toMatchObject({
+      queue: { state: "unusable", reason: expect.stringMatching(/^queue redis at .*OOM.*make room in it$/) },
+    });
+    expect(await dueOf()).toBe(2);
   });
 
   it("says so when leases are switched off, and when their store is away", async () => {

@@ -22,50 +22,67 @@ async function fault(): Promise<unknown> {
 }
 
 describe("a Redis of no use", () => {
-  test.each<[string, readonly string[], readonly string[], object]>([
+  test.each<[string, { spoil: readonly string[]; mend: readonly string[]; said: object }]>([
     [
       "may evict keys by now",
-      ["config", "set", "maxmemory-policy", "allkeys-lru"],
-      ["config", "set", "maxmemory-policy", "noeviction"],
-      { code: "queue_misconfigured", message: expect.stringMatching(/set maxmemory-policy noeviction$/) },
+      {
+        spoil: ["config", "set", "maxmemory-policy", "allkeys-lru"],
+        mend: ["config", "set", "maxmemory-policy", "noeviction"],
+        said: { code: "queue_misconfigured", message: expect.stringMatching(/set maxmemory-policy noeviction$/) },
+      },
     ],
     [
       "keeps no log of writes by now",
-      ["config", "set", "appendonly", "no"],
-      ["config", "set", "appendonly", "yes"],
-      { code: "queue_misconfigured", message: expect.stringMatching(/set appendonly yes$/) },
+      {
+        spoil: ["config", "set", "appendonly", "no"],
+        mend: ["config", "set", "appendonly", "yes"],
+        said: { code: "queue_misconfigured", message: expect.stringMatching(/set appendonly yes$/) },
+      },
     ],
     [
       "is full",
-      ["config", "set", "maxmemory", "1"],
-      ["config", "set", "maxmemory", "0"],
-      { code: "queue_full", retryable: true, message: expect.stringMatching(/OOM.*make room in it$/) },
+      {
+        spoil: ["config", "set", "maxmemory", "1"],
+        mend: ["config", "set", "maxmemory", "0"],
+        said: { code: "queue_full", retryable: true, message: expect.stringMatching(/OOM.*make room in it$/) },
+      },
     ],
     [
       "waits for replicas that are not there",
-      ["config", "set", "min-replicas-to-write", "1"],
-      ["config", "set", "min-replicas-to-write", "0"],
-      { code: "queue_unreachable", retryable: true, message: expect.stringContaining("NOREPLICAS") },
+      {
+        spoil: ["config", "set", "min-replicas-to-write", "1"],
+        mend: ["config", "set", "min-replicas-to-write", "0"],
+        said: { code: "queue_unreachable", retryable: true, message: expect.stringContaining("NOREPLICAS") },
+      },
     ],
     [
       "has become a replica",
-      ["replicaof", "127.0.0.1", "1"],
-      ["replicaof", "no", "one"],
-      { code: "queue_misconfigured", message: expect.stringMatching(/use the primary's address in QUEUE_URL$/) },
+      {
+        spoil: ["replicaof", "127.0.0.1", "1"],
+        mend: ["replicaof", "no", "one"],
+        said: {
+          code: "queue_misconfigured",
+          message: expect.stringMatching(/use the primary's address in QUEUE_URL$/),
+        },
+      },
     ],
     [
       "no longer lets this user write",
-      ["acl", "setuser", "default", "-set"],
-      ["acl", "setuser", "default", "+set"],
-      { code: "queue_denied", retryable: false, message: expect.stringContaining("NOPERM") },
+      {
+        spoil: ["acl", "setuser", "default", "-set"],
+        mend: ["acl", "setuser", "default", "+set"],
+        said: { code: "queue_denied", retryable: false, message: expect.stringContaining("NOPERM") },
+      },
     ],
     [
       "no longer lets this user see these keys",
-      ["acl", "setuser", "default", "resetkeys", "~other:*"],
-      ["acl", "setuser", "default", "allkeys"],
-      { code: "queue_denied", retryable: false, message: expect.stringContaining("NOPERM") },
+      {
+        spoil: ["acl", "setuser", "default", "resetkeys", "~other:*"],
+        mend: ["acl", "setuser", "default", "allkeys"],
+        said: { code: "queue_denied", retryable: false, message: expect.stringContaining("NOPERM") },
+      },
     ],
-  ])("says that it %s, although it answers, and is of use again afterwards", async (_, spoil, mend, said) => {
+  ])("says that it %s, although it answers, and is of use again afterwards", async (_, { spoil, mend, said }) => {
     expect(await fault()).toBe("of use");
     await redis.ask(...spoil);
     try {

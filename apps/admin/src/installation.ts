@@ -69,7 +69,11 @@ export async function openInstallation(terminal: Terminal, options: Installation
     logger,
     database,
     job,
-    queues: async () => (connected ??= connect()),
+    queues: async () =>
+      (connected ??= connect().catch((error: unknown) => {
+        connected = undefined;
+        throw error;
+      })),
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
 }

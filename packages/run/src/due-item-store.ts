@@ -22,6 +22,8 @@ export function queueItemOf({ runId, key, businessDate, generation }: DueItem): 
 export interface DueFilter {
   /** One run only. Default: all runs of the job. */
   readonly runId?: bigint;
+  /** Of runs that were planned longer ago only. Default: all. */
+  readonly plannedAgoMs?: number;
   /** Of these partitions only. Default: all. */
   readonly partitions?: readonly number[];
 }
@@ -68,7 +70,7 @@ export async function countDue(database: Database, job: Job, filter: DueFilter =
   }
 }
 
-async function liveRuns({ db }: Database, job: Job, { runId }: DueFilter): Promise<bigint[]> {
+async function liveRuns({ db }: Database, job: Job, { runId, plannedAgoMs }: DueFilter): Promise<bigint[]> {
   try {
     const rows = await db
       .selectFrom("nightwriter.run")
@@ -77,6 +79,9 @@ async function liveRuns({ db }: Database, job: Job, { runId }: DueFilter): Promi
       .where("finished_at", "is", null)
       .where("cancelled_at", "is", null)
       .$if(runId !== undefined, (query) => query.where("id", "=", runId ?? null))
+      .$if(plannedAgoMs !== undefined, (query) =>
+        query.where("planned_at", "<", sql<Date>`now() - ${plannedAgoMs}::float8 * interval '1 ms'`),
+      )
       .orderBy("id")
       .execute();
     return rows.map((row) => row.id);

@@ -44,10 +44,11 @@ export const partitions: CommandDefinition = {
   name: "partitions",
   summary: "who consumes which partition, under which lease and token, and what waits there",
   description: `Lists the partitions of a job: who holds each, on which host and as which process, under which fencing token and since
-when, how long the lease would last, what waits and what is in hand, and when an entry was last written.`,
+when, how long the lease would last, what is due, what waits in the queue and what is in hand, and when an entry was last written.`,
   group: group.nights,
   examples: ["partitions", "partitions --watch", "partitions --json", ...resize.examples.slice(0, 1)],
-  notInOrder: "work waits in a partition that no live worker holds",
+  notInOrder:
+    "work waits in a partition that no live worker holds, items are due and not in the queue, or the queue is of no use",
   subverbs: [resize, resume],
   define(command, perform) {
     command

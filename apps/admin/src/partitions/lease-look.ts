@@ -42,7 +42,7 @@ export function watchLeases({ leaseUrl, leaseMs, queuePrefix }: Config): LeaseWa
       try {
         return await find(job, partitionCount);
       } catch (error) {
-        if (!(error instanceof LeaseFault && error.retryable)) throw error;
+        if (!(error instanceof LeaseFault) || error.code === "lease_url_invalid") throw error;
         return { kind: "away", reason: error.message };
       }
     },

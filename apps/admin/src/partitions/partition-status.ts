@@ -1,13 +1,14 @@
 /**
  * How the partitions of a job stand, from four places that need not agree: the lease store says who holds a partition,
- * Postgres under which token and who is alive, the queue what waits there.
+ * Postgres under which token, who is alive and what is due, the queue what waits there.
  */
 import { type Database, sqlFault } from "@nightwriter/database";
 import { liveWorkers, type WorkerIdentity } from "@nightwriter/fleet";
 import { getPartitionCount, type Job } from "@nightwriter/job";
-import type { ItemQueues, QueueCounts } from "@nightwriter/run";
+import { countDue, type ItemQueues, type QueueCounts } from "@nightwriter/run";
 import { sql } from "kysely";
 import type { LeaseLook } from "./lease-look.ts";
+import type { QueueLook } from "./queue-look.ts";
 
 export interface PartitionStatus {
   readonly partition: number;
@@ -20,23 +21,33 @@ export interface PartitionStatus {
   readonly since: Temporal.Instant | undefined;
   /** As far as the store can say. */
   readonly leaseLeftMs: number | undefined;
-  readonly queue: QueueCounts;
+  /** Undefined: the queue cannot be used. */
+  readonly queue: QueueCounts | undefined;
+  /** Items that Postgres says are due here. */
+  readonly due: number;
   /** When a live or former worker last said that it had written an entry here. */
   readonly lastEntryAt: Temporal.Instant | undefined;
   /** Work waits here and no live worker will do it. */
   readonly isAbandoned: boolean;
+  /** Items are due here for longer than the queue is looked after, and it does not have them: nobody will do them. */
+  readonly isForgotten: boolean;
 }
 
 export interface PartitionsStatus {
   readonly workers: readonly WorkerIdentity[];
   readonly leases: LeaseLook;
+  /** Why the queue is of no use now. Undefined: it is. */
+  readonly queueFault: string | undefined;
   readonly partitions: readonly PartitionStatus[];
 }
 
 export interface PartitionsLook {
   readonly database: Database;
   readonly job: Job;
-  readonly queues: ItemQueues;
+  /** Asks the queue for its partitions. */
+  readonly queue: (partitionCount: number) => Promise<QueueLook>;
+  /** How long an item may be due before it is in the queue. */
+  readonly reconcileMs: number;
   /** Asks the lease store about these partitions of the job. */
   readonly leases: (partitionCount: number) => Promise<LeaseLook>;
   /** How long a worker may have been silent. */
@@ -45,20 +56,25 @@ export interface PartitionsLook {
 
 /** Looks once. Throws SqlFault and what the queue throws. */
 export async function lookAtPartitions(look: PartitionsLook): Promise<PartitionsStatus> {
-  const { database, job, queues } = look;
+  const { database, job } = look;
   // Again at each look: it may have been changed meanwhile.
   const partitionCount = await getPartitionCount(database, job);
   const numbers = Array.from({ length: partitionCount }, (_, partition) => partition);
+  // Before what is due: an item that is done in between is missing from neither.
+  const queue = await look.queue(partitionCount);
   // First and alone: a wrong URL ends it here, and no question to the others is cut off.
   const leases = await look.leases(partitionCount);
-  const [workers, terms, lastEntries, counts] = await Promise.all([
+  const [workers, terms, lastEntries, due, longDue] = await Promise.all([
     liveWorkers(database, look.staleMs),
     termsOf(database, job),
     lastEntriesOf(database, job),
-    Promise.all(numbers.map(async (partition) => queues.partition(partition).counts())),
+    countDue(database, job),
+    countDue(database, job, { plannedAgoMs: look.reconcileMs }),
   ]);
   const alive = new Map(workers.map((worker) => [worker.name, worker]));
-  const partitions = counts.map((queue, partition): PartitionStatus => {
+  const partitions = numbers.map((partition): PartitionStatus => {
+    const counts = queue.kind === "seen" ? queue.counts[partition] : undefined;
+    const { waiting = 0, delayed = 0, active = 0 } = counts ?? {};
     const term = terms.get(partition);
     const { holder, leaseLeftMs, since } = holding(leases, partition, term);
     const worker = holder === undefined ? undefined : alive.get(holder);
@@ -70,12 +86,19 @@ export async function lookAtPartitions(look: PartitionsLook): Promise<Partitions
       fencingToken: term?.fencingToken ?? 0n,
       since,
       leaseLeftMs,
-      queue,
+      queue: counts,
+      due: due.get(partition) ?? 0,
       lastEntryAt: lastEntries.get(partition),
-      isAbandoned: queue.waiting + queue.delayed > 0 && !isConsumed,
+      isAbandoned: waiting + delayed > 0 && !isConsumed,
+      isForgotten: (longDue.get(partition) ?? 0) > waiting + delayed + active,
     };
   });
-  return { workers, leases, partitions };
+  return { workers, leases, queueFault: queue.kind === "unusable" ? queue.reason : undefined, partitions };
+}
+
+/** Whether what waits and what is due will be done by somebody. */
+export function isInOrder({ queueFault, partitions }: PartitionsStatus): boolean {
+  return queueFault === undefined && !partitions.some((each) => each.isAbandoned || each.isForgotten);
 }
 
 interface TermRow {

@@ -1,7 +1,7 @@
 import type { PartitionStatus, PartitionsStatus } from "./partition-status.ts";
 
 /** The answer for machines: instants as ISO 8601 texts, `null` where there is nothing. */
-export function partitionsDocument(job: string, { workers, leases, partitions }: PartitionsStatus): object {
+export function partitionsDocument(job: string, { workers, leases, queueFault, partitions }: PartitionsStatus): object {
   return {
     job,
     partitionCount: partitions.length,
@@ -11,12 +11,13 @@ export function partitionsDocument(job: string, { workers, leases, partitions }:
       store: leases.kind === "seen" ? leases.store : null,
       reason: leases.kind === "away" ? leases.reason : null,
     },
+    queue: { state: queueFault === undefined ? "seen" : "unusable", reason: queueFault ?? null },
     partitions: partitions.map(partitionDocument),
   };
 }
 
 function partitionDocument(status: PartitionStatus): object {
-  const { partition, holder, worker, fencingToken, since, leaseLeftMs, queue, lastEntryAt, isAbandoned } = status;
+  const { partition, holder, worker, fencingToken, since, leaseLeftMs, queue, due, lastEntryAt } = status;
   return {
     partition,
     holder: holder ?? null,
@@ -26,10 +27,12 @@ function partitionDocument(status: PartitionStatus): object {
     fencingToken,
     since: since ?? null,
     leaseLeftMs: leaseLeftMs ?? null,
-    waiting: queue.waiting,
-    delayed: queue.delayed,
-    active: queue.active,
+    due,
+    waiting: queue?.waiting ?? null,
+    delayed: queue?.delayed ?? null,
+    active: queue?.active ?? null,
     lastEntryAt: lastEntryAt ?? null,
-    abandoned: isAbandoned,
+    abandoned: status.isAbandoned,
+    forgotten: status.isForgotten,
   };
 }

@@ -4,7 +4,7 @@ import type { LeaseLook } from "./lease-look.ts";
 import type { PartitionStatus, PartitionsStatus } from "./partition-status.ts";
 
 /** One line on the whole, then one per partition, then what is not in order. */
-export function partitionsTable({ workers, leases, partitions }: PartitionsStatus): string {
+export function partitionsTable({ workers, leases, queueFault, partitions }: PartitionsStatus): string {
   const rows = partitions.map((status) => [
     String(status.partition),
     holderText(status, leases),
@@ -12,15 +12,19 @@ export function partitionsTable({ workers, leases, partitions }: PartitionsStatu
     status.fencingToken.toString(),
     status.since === undefined ? "" : formatInstant(status.since),
     status.leaseLeftMs === undefined ? "" : formatDuration(status.leaseLeftMs),
-    formatCount(status.queue.waiting + status.queue.delayed),
-    formatCount(status.queue.active),
+    formatCount(status.due),
+    status.queue === undefined ? "?" : formatCount(status.queue.waiting + status.queue.delayed),
+    status.queue === undefined ? "?" : formatCount(status.queue.active),
     status.lastEntryAt === undefined ? "" : formatInstant(status.lastEntryAt),
   ]);
   const abandoned = partitions.filter(({ isAbandoned }) => isAbandoned);
+  const forgotten = partitions.filter(({ isForgotten }) => isForgotten);
   return [
     `${plural(partitions.length, "partition")}, ${plural(workers.length, "live worker")}, ${leasesText(leases)}`,
     renderTable(columns, rows),
+    ...(queueFault === undefined ? [] : [`the queue is of no use now: ${queueFault}`]),
     ...(abandoned.length === 0 ? [] : [abandonedText(abandoned, workers.length)]),
+    ...(forgotten.length === 0 || queueFault !== undefined ? [] : [forgottenText(forgotten)]),
   ].join("\n\n");
 }
 
@@ -31,6 +35,7 @@ const columns = [
   { title: "token", align: "right" },
   { title: "since" },
   { title: "lease left", align: "right" },
+  { title: "due", align: "right" },
   { title: "waiting", align: "right" },
   { title: "active", align: "right" },
   { title: "last entry" },
@@ -51,6 +56,14 @@ function leasesText(leases: LeaseLook): string {
     case "seen":
       return `leases in ${leases.store}`;
   }
+}
+
+function forgottenText(forgotten: readonly PartitionStatus[]): string {
+  const numbers = forgotten.map(({ partition }) => partition).join(", ");
+  return (
+    `items are due and not in the queue in ${forgotten.length === 1 ? "partition" : "partitions"} ${numbers}; ` +
+    "a scheduler puts them back within RECONCILE_INTERVAL_MS: start one with: nightwriter scheduler"
+  );
 }
 
 function abandonedText(abandoned: readonly PartitionStatus[], workers: number): string {

@@ -5,9 +5,10 @@ import { type Answer, answer } from "../answer.ts";
 import { openInstallation } from "../installation.ts";
 import { watchInterrupt } from "../interrupt.ts";
 import { watchLeases } from "../partitions/lease-look.ts";
-import { lookAtPartitions, type PartitionsStatus } from "../partitions/partition-status.ts";
+import { isInOrder, lookAtPartitions, type PartitionsStatus } from "../partitions/partition-status.ts";
 import { partitionsDocument } from "../partitions/partitions-document.ts";
 import { partitionsTable } from "../partitions/partitions-table.ts";
+import { lookAtQueue } from "../partitions/queue-look.ts";
 import { canRedraw, type Terminal } from "../terminal.ts";
 
 const REFRESH_EVERY_MS = 1_000;
@@ -22,18 +23,18 @@ export async function showPartitions(terminal: Terminal, { job: jobName, watch }
   await using installation = await openInstallation(terminal, { verb: "partitions", jobName });
   const { config, database, job } = installation;
   await using leases = watchLeases(config);
-  const queues = await installation.queues();
   const look = (): Promise<PartitionsStatus> =>
     lookAtPartitions({
       database,
       job,
-      queues,
+      queue: (partitionCount) => lookAtQueue(() => installation.queues(), partitionCount),
+      reconcileMs: config.reconcileIntervalMs,
       leases: (partitionCount) => leases.look(job, partitionCount),
       staleMs: staleAfterMs(config.leaseMs),
     });
   const status = watch ? await watchPartitions(terminal, look) : await look();
   return answer({
-    inOrder: !status.partitions.some(({ isAbandoned }) => isAbandoned),
+    inOrder: isInOrder(status),
     document: partitionsDocument(jobName, status),
     text: partitionsTable(status),
   });
