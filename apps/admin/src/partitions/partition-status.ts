@@ -5,7 +5,7 @@
 import { type Database, sqlFault } from "@nightwriter/database";
 import { liveWorkers, type WorkerIdentity } from "@nightwriter/fleet";
 import { getPartitionCount, type Job } from "@nightwriter/job";
-import { countDue, type ItemQueues, type QueueCounts } from "@nightwriter/run";
+import { countDue, type QueueCounts } from "@nightwriter/run";
 import { sql } from "kysely";
 import type { LeaseLook } from "./lease-look.ts";
 import type { QueueLook } from "./queue-look.ts";
