@@ -2,23 +2,28 @@
  * A storm over one night: few keys, many writers, and everything that can go wrong at once.
  *
  * Eight writers, each on a connection of its own, are handed the items of rival runs over the same keys and dates, many of
- * them twice or three times, while terms are raised, sales are recorded in transactions that commit late or not at all, and
- * backends are terminated. What is drawn at random comes from one seed; how the parties then meet, nobody decides.
+ * them twice or three times, while terms are raised, sales are recorded in transactions that commit late or not at all, items
+ * are parked, runs cancelled and keys paused while they are being written, and backends are terminated. What is drawn at random comes from one seed; how the parties then meet, nobody decides.
  * Afterwards every item is delivered once more until it is settled, and one more run takes up the last sales.
  */
-import { invariant, silentLogger, toJson } from "@nightwriter/core";
-import { type Database, openDatabase, sqlFault } from "@nightwriter/database";
-import { applyItems, type Item, type ItemOutcome } from "@nightwriter/ledger";
-import { readTerms, type Term } from "@nightwriter/partition";
-import type { Randomness } from "@nightwriter/testkit";
+import { randomUUID } from "node:crypto";
+import { invariant, toJson } from "@nightwriter/core";
+import { type Database, openDatabase } from "@nightwriter/database";
+import type { Item, ItemOutcome } from "@nightwriter/ledger";
+import { raiseTerm, readTerms } from "@nightwriter/partition";
+import type { OlderBuild, Randomness } from "@nightwriter/testkit";
 import { sql } from "kysely";
+import { batches, Deliveries } from "./deliveries.ts";
 import { apply, type Night, plan } from "./night.ts";
+import { localWriter, olderWriter, type Writer } from "./storm-writers.ts";
+import { weatherproof } from "./weatherproof.ts";
+import { Withdrawals } from "./withdrawals.ts";
 
 export const dates: readonly string[] = ["2026-03-01", "2026-03-02"];
 const writerCount = 8;
 const recorderCount = 3;
 /** How many batches go by, at most, before a party acts again: counted, so that a slow machine has the same weather. */
-const calm = { raise: 40, terminate: 20, record: 4, commit: 8 };
+const calm = { raise: 40, terminate: 20, record: 4, commit: 8, withdraw: 12, pause: 6 };
 
 export interface Storm {
   readonly random: Randomness;
@@ -27,77 +32,58 @@ export interface Storm {
   readonly name: string;
   /** What the writers use instead of their databases: to be wrong on purpose. */
   readonly spoil?: (database: Database) => Database;
+  /** The build of every second writer, as a process of its own. Absent: all are of this one, and in this process. */
+  readonly older?: OlderBuild | undefined;
+}
+
+/** How a storm went. */
+export interface StormReport {
+  readonly weather: Weather;
+  /** What was applied after it had been taken back: a line each. */
+  readonly broken: readonly string[];
 }
 
 /** What has happened, by kind: the outcomes of the writers, and what disturbed them. */
-export type Weather = Record<ItemOutcome["outcome"] | "raised" | "recorded" | "terminated", number>;
+export type Weather = Record<ItemOutcome["outcome"] | "raised" | "recorded" | "terminated" | "takenBack", number>;
 
-/** Returns when every item has its entry, unless the write is wrong, and every sale is in an entry. */
-export async function storm(night: Night, { random, itemCount, name, spoil }: Storm): Promise<Weather> {
+/** Returns when every item that was not taken back has its entry, unless the write is wrong, and every sale is in an entry. */
+export async function storm(night: Night, { random, itemCount, name, spoil, older }: Storm): Promise<StormReport> {
   const items: Item[] = [];
   while (items.length < itemCount) {
     const businessDate = dates[random.below(dates.length)] ?? "";
     items.push(...(await plan(night, { request: `${name} ${items.length}`, businessDate })));
   }
   const sky = new Sky(night, random);
-  await sky.rage(new Deliveries(items, random), spoil ?? ((database) => database));
+  const writers = await Promise.all(
+    Array.from({ length: writerCount }, (_, index) =>
+      older !== undefined && index % 2 === 1
+        ? olderWriter(night, `older writer ${index}`, older)
+        : localWriter(night, `writer ${index}`, spoil ?? ((database) => database)),
+    ),
+  );
+  await sky
+    .rage(new Deliveries(items, random), writers)
+    .finally(() => Promise.all(writers.map((each) => each[Symbol.asyncDispose]())));
   await settle(night, items);
   for (const businessDate of dates) {
     await settle(night, await plan(night, { request: `${name} last ${businessDate}`, businessDate }));
   }
-  await night.test.db.updateTable("nightwriter.run").set({ finished_at: new Date() }).execute();
-  return sky.weather;
+  await night.test.db
+    .updateTable("nightwriter.run")
+    .set({ finished_at: new Date() })
+    .where("cancelled_at", "is", null)
+    .execute();
+  const broken = await sky.withdrawals.broken();
+  return { weather: { ...sky.weather, takenBack: sky.withdrawals.count }, broken };
 }
 
-/** Delivers each item again, undisturbed, until it has its entry. */
+/** Delivers each item again, undisturbed, until it has its entry or is found to be taken back. */
 async function settle(night: Night, items: readonly Item[]): Promise<void> {
   const [term] = await readTerms(night.test.database, night.job);
   for (const batch of batches(items, () => night.keys.length)) {
     const outcomes = await apply(night, batch, term);
-    const strange = outcomes.find(({ outcome }) => outcome !== "applied" && outcome !== "duplicate");
-    invariant(strange === undefined, `undisturbed: ${toJson(strange, 0)} instead of applied or duplicate`);
-  }
-}
-
-/** Cuts the items, in their order, into batches of at most `size()` that have no key twice. */
-function* batches(items: readonly Item[], size: () => number): Generator<Item[]> {
-  let batch: Item[] = [];
-  let limit = size();
-  for (const item of items) {
-    if (batch.length >= limit || batch.some(({ key }) => key === item.key)) {
-      yield batch;
-      batch = [];
-      limit = size();
-    }
-    batch.push(item);
-  }
-  yield batch;
-}
-
-/** Batches on their way: each item one to three times, in any order; what was not settled comes again, up to a limit. */
-class Deliveries {
-  readonly #random: Randomness;
-  readonly #waiting: Item[][];
-  #left: number;
-
-  constructor(items: readonly Item[], random: Randomness) {
-    this.#random = random;
-    const copies = items.flatMap((item) => Array.from({ length: 1 + random.below(3) }, () => item));
-    const shuffled = copies
-      .map((item) => ({ item, place: random.next() }))
-      .toSorted((one, other) => one.place - other.place)
-      .map(({ item }) => item);
-    this.#waiting = [...batches(shuffled, () => 1 + random.below(4))];
-    this.#left = this.#waiting.length * 4;
-  }
-
-  next(): Item[] | undefined {
-    this.#left -= 1;
-    return this.#left < 0 ? undefined : this.#waiting.shift();
-  }
-
-  again(items: Item[]): void {
-    if (items.length > 0) this.#waiting.splice(this.#random.below(this.#waiting.length + 1), 0, items);
+    const strange = outcomes.find(({ outcome }) => !isSettled(outcome));
+    invariant(strange === undefined, `undisturbed: ${toJson(strange, 0)} instead of applied, duplicate or withdrawn`);
   }
 }
 
@@ -105,7 +91,8 @@ class Sky {
   readonly #night: Night;
   readonly #random: Randomness;
   readonly #progress = new Progress();
-  readonly weather: Weather = {
+  readonly withdrawals: Withdrawals;
+  readonly weather: Omit<Weather, "takenBack"> = {
     applied: 0,
     duplicate: 0,
     fenced: 0,
@@ -122,55 +109,49 @@ class Sky {
   constructor(night: Night, random: Randomness) {
     this.#night = night;
     this.#random = random;
+    this.withdrawals = new Withdrawals(night);
   }
 
   /** Returns when the deliveries are used up, and everybody has stopped. */
-  async rage(deliveries: Deliveries, spoil: (database: Database) => Database): Promise<void> {
+  async rage(deliveries: Deliveries, writers: readonly Writer[]): Promise<void> {
     const disturbing = [
       this.#repeat(calm.raise, async () => this.#raise()),
       this.#repeat(calm.terminate, async () => this.#terminate()),
+      this.#repeat(calm.withdraw, async () => this.#withdraw(deliveries)),
       ...Array.from({ length: recorderCount }, async () => this.#recordAsRecorder()),
     ];
-    const writing = Array.from({ length: writerCount }, async (_, index) => this.#write(index, deliveries, spoil));
+    const writing = writers.map(async (writer) => this.#write(writer, deliveries));
     const written = Promise.all(writing).finally(() => this.#progress.end());
     await Promise.all([written, ...disturbing]);
   }
 
-  async #write(index: number, deliveries: Deliveries, spoil: (database: Database) => Database): Promise<void> {
-    const { test, job } = this.#night;
-    await using own = openDatabase({ url: test.url, applicationName: "writer", max: 1 });
-    const database = spoil(own);
-    let term: Term | undefined;
+  async #write(writer: Writer, deliveries: Deliveries): Promise<void> {
     for (let batch = deliveries.next(); batch !== undefined; batch = deliveries.next()) {
-      term ??= await this.#readTerm(own);
-      if (term === undefined) {
-        deliveries.again(batch);
-        continue;
-      }
-      const outcomes = await applyItems(
-        { database, job, term, worker: `writer ${index}`, logger: silentLogger },
-        batch,
-      );
-      for (const { outcome } of outcomes) this.weather[outcome] += 1;
+      const outcomes = await writer.write(batch);
+      for (const outcome of outcomes ?? []) this.weather[outcome] += 1;
       this.#progress.advance();
-      deliveries.again(batch.filter((_, place) => !isSettled(outcomes[place])));
-      if (outcomes.some(({ outcome }) => outcome === "fenced")) term = undefined;
+      deliveries.answered(
+        batch,
+        batch.filter((_, place) => !isSettled(outcomes?.[place])),
+      );
     }
   }
 
-  async #readTerm(database: Database): Promise<Term | undefined> {
-    const terms = await weatherproof(async () => readTerms(database, this.#night.job));
-    return terms?.[0];
+  async #raise(): Promise<void> {
+    const claim = { partition: 0, holder: "storm", nonce: randomUUID() };
+    await weatherproof(async () => raiseTerm(this.#night.test.database, this.#night.job, claim));
+    this.weather.raised += 1;
   }
 
-  /** A new term; one in four has the token of the one before, and only its nonce tells them apart. */
-  async #raise(): Promise<void> {
-    await sql`with counter as (
-        update nightwriter.job set fencing_token = fencing_token + ${Math.min(this.#random.below(4), 1)}::int returning fencing_token
-      )
-      update nightwriter.partition_term as it set fencing_token = counter.fencing_token, nonce = gen_random_uuid()
-      from counter`.execute(this.#night.test.db);
-    this.weather.raised += 1;
+  /** Takes back something that is being written: an item, seldom a whole run, or a key for a while. */
+  async #withdraw(deliveries: Deliveries): Promise<void> {
+    const draw = this.#random.below(8);
+    const item = draw === 3 || draw === 4 ? deliveries.someToCome() : deliveries.someInQuestion();
+    if (item === undefined) return;
+    if (draw === 0) await this.withdrawals.cancel(item);
+    else if (draw < 3) await this.withdrawals.park(item);
+    else if (draw < 5) await this.withdrawals.parkBehindSlowWrite(item, () => deliveries.first([item]));
+    else await this.withdrawals.pause(item, async () => this.#calm(calm.pause));
   }
 
   /** Ends any one connection, of those that are in the middle of something if there are any. */
@@ -247,17 +228,7 @@ class Progress {
   }
 }
 
-function isSettled(outcome: ItemOutcome | undefined): boolean {
-  return outcome?.outcome === "applied" || outcome?.outcome === "duplicate";
-}
-
-/** Undefined where the connection was lost, or had to wait too long. */
-async function weatherproof<Result>(work: () => Promise<Result>): Promise<Result | undefined> {
-  try {
-    return await work();
-  } catch (error) {
-    const fault = sqlFault(error);
-    if (fault.retryable) return undefined;
-    throw fault;
-  }
+/** A paused key's items come again like those that were withdrawn for good: nobody tells the writer which it is. */
+function isSettled(outcome: ItemOutcome["outcome"] | undefined): boolean {
+  return outcome === "applied" || outcome === "duplicate" || outcome === "withdrawn";
 }
