@@ -3,10 +3,8 @@
  * migration's, and what is missing or was left half built is seen by looking.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { sql } from "kysely";
 import type { Database } from "./open-database.ts";
 import type { Session } from "./session.ts";
-import { sqlFault } from "./sql-fault.ts";
 
 export interface ConcurrentIndex {
   /** In the schema of its table. */
@@ -24,24 +22,30 @@ const pollMs = 100;
 
 /** The statements that are still to be run. Throws SqlFault. */
 export async function missingIndexes(
-  { db }: Pick<Database, "db">,
+  session: Session,
   indexes: readonly ConcurrentIndex[],
 ): Promise<readonly string[]> {
   const statements: string[] = [];
   for (const index of indexes) {
     const qualified = `${index.table.split(".")[0]}.${index.name}`;
-    const { rows } = await sql<{ valid: boolean }>`
-      select indisvalid as valid from pg_index where indexrelid = to_regclass(${qualified})`
-      .execute(db)
-      .catch((error: unknown) => {
-        throw sqlFault(error);
-      });
-    if (rows[0]?.valid === true) continue;
-    if (rows[0]?.valid === false) statements.push(`drop index concurrently ${qualified}`);
-    const kind = index.unique === true ? "unique index" : "index";
-    statements.push(`create ${kind} concurrently ${index.name} on ${index.table} ${index.on}`);
+    const [row] = await session.query<{ valid: boolean }>(
+      "select indisvalid as valid from pg_index where indexrelid = to_regclass($1)",
+      [qualified],
+    );
+    if (row?.valid === true) continue;
+    if (row?.valid === false) statements.push(`drop index concurrently ${qualified}`);
+    statements.push(createStatement(index, "concurrently "));
   }
   return statements;
+}
+
+/** For tables that are as new as the index: nobody waits for them. */
+export function plainStatements(indexes: readonly ConcurrentIndex[]): readonly string[] {
+  return indexes.map((index) => createStatement(index, ""));
+}
+
+function createStatement({ name, unique, table, on }: ConcurrentIndex, how: "concurrently " | ""): string {
+  return `create ${unique === true ? "unique " : ""}index ${how}${name} on ${table} ${on}`;
 }
 
 /** Afterwards all of them are there and valid, however many build them at once. `onBuild` is called before each statement. Throws SqlFault. */
@@ -50,12 +54,12 @@ export async function buildIndexes(
   indexes: readonly ConcurrentIndex[],
   onBuild: (statement: string) => void,
 ): Promise<void> {
-  if ((await missingIndexes(database, indexes)).length === 0) return;
   await database.session(async (session) => {
+    if ((await missingIndexes(session, indexes)).length === 0) return;
     await takeTurn(session);
     try {
       await session.query("set statement_timeout = 0");
-      for (const statement of await missingIndexes(database, indexes)) {
+      for (const statement of await missingIndexes(session, indexes)) {
         onBuild(statement);
         await session.query(statement);
       }

@@ -3,7 +3,7 @@ import { Fault } from "@nightwriter/core";
 import { DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler, sql } from "kysely";
 import { type Migration, Migrator } from "kysely/migration";
 import { appliedMigrations } from "./applied-migrations.ts";
-import { buildIndexes, type ConcurrentIndex, missingIndexes } from "./concurrent-indexes.ts";
+import { buildIndexes, type ConcurrentIndex, missingIndexes, plainStatements } from "./concurrent-indexes.ts";
 import { ensureEpoch, hasEpoch, startEpoch } from "./epoch.ts";
 import { locksOf, type TableLock } from "./migration-locks.ts";
 import { type Migrations, migrations } from "./migrations.ts";
@@ -130,9 +130,14 @@ export async function pendingSql(database: Database, known: Migrations = migrati
   const statements: string[] = applied.length === 0 ? [...firstStatements] : [];
   if (pending.length > 0) {
     const steps = await Promise.all(pending.map(recordStep));
-    statements.push("begin", ...lockStatements(await pendingLocks(database, known)), ...steps.flat(), "commit");
+    const indexes = applied.length === 0 ? plainStatements(indexesOf(known)) : [];
+    const locks = lockStatements(await pendingLocks(database, known));
+    statements.push("begin", ...locks, ...steps.flat(), ...indexes, "commit");
   }
-  statements.push(...(await missingIndexes(database, indexesOf(known))));
+  if (applied.length > 0) {
+    const missing = await database.session(async (session) => missingIndexes(session, indexesOf(known)));
+    statements.push(...missing);
+  }
   if (applied.length === 0 || !(await hasEpoch(database))) statements.push(startEpoch(database.db).compile().sql);
   return statements;
 }

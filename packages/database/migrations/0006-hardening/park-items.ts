@@ -13,7 +13,6 @@
 export const parkItems: readonly string[] = [
   `alter table nightwriter.run_item add column parked_for text`,
   `comment on column nightwriter.run_item.parked_for is 'SQLSTATE or kind of damage that it was parked for last; null: never, or by hand'`,
-  `create index run_item_parked on nightwriter.run_item (run_id, parked_for) where status = 'parked'`,
   `create function nightwriter.park_items(
     for_job integer, for_partition integer, my_token bigint, my_nonce uuid, by_worker text,
     run_ids bigint[], business_dates date[], keys text[], reasons text[], sqlstates text[], causes text[]
