@@ -87,6 +87,21 @@ describe("createLogger", () => {
     ]);
   });
 
+  it.each(["err", "reason", "why"])("tells of an error in %s nothing that a driver hung on it", (field) => {
+    const { logger, lines } = capture();
+    const client = { secretKey: 1_234_567, processID: 7, connectionParameters: { password: "s3cret" } };
+    const lost = Object.assign(new Error("Connection terminated unexpectedly"), { client, code: "57P01" });
+    const fault = new Fault("away", "database: away", { details: { port: 5 }, cause: lost });
+    logger.warn({ [field]: lost }, "database connection lost");
+    logger.warn({ [field]: fault }, "of a cause");
+    logger.warn({ [field]: new AggregateError([lost], "all") }, "of several");
+    logger.warn({ [field]: new SuppressedError(lost, fault, "then") }, "of two");
+    logger.warn({ nested: { [field]: lost } }, "further down");
+    const text = lines.join("");
+    expect(text).not.toMatch(/1234567|secretKey|s3cret|connectionParameters/);
+    expect(text.match(/57P01/g)?.length).toBeGreaterThanOrEqual(4);
+  });
+
   it("writes a readable line for a terminal", () => {
     const { logger, lines } = capture(true);
     logger.info({ partition: 7 }, "started");

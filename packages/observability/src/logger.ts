@@ -50,26 +50,54 @@ function pinoOptions(options: CreateLoggerOptions): PinoOptions {
     level: options.level ?? "info",
     base: { name: options.name, pid: process.pid, ...options.fields },
     timestamp: stdTimeFunctions.isoTime,
-    serializers: { err: (error: Error) => exactIntegers(withoutArguments(stdSerializers.errWithCause(error))) },
-    formatters: { level: (label) => ({ level: label }), log: (fields) => exactIntegers(fields) },
+    serializers: { err: (error: Error) => exactIntegers(toldOf(stdSerializers.errWithCause(error))) },
+    formatters: {
+      level: (label) => ({ level: label }),
+      log: ({ err, ...fields }) => ({ ...exactIntegers(fields), ...(err !== undefined && { err }) }),
+    },
     hooks: { streamWrite: scrub },
   };
 }
 
-/**
- * A client of Redis tells with each error what it had sent, `command: { name, args }`: at a login, the password. The name is
- * left. Looks into causes and other errors within.
- */
-function withoutArguments(error: object): object {
-  const within = (value: unknown): unknown => {
-    if (Array.isArray(value)) return value.map(within);
-    return typeof value === "object" && value !== null && "stack" in value ? withoutArguments(value) : value;
-  };
-  const nameOnly = (command: unknown): unknown =>
-    typeof command === "object" && command !== null && "name" in command ? command.name : undefined;
-  return Object.fromEntries(
-    Object.entries(error).map(([key, value]) => [key, key === "command" ? nameOnly(value) : within(value)]),
-  );
+/** What of an error is told. Drivers hang on whatever they have in hand: a client with its cancel key, a command with its password. */
+const told: ReadonlySet<string> = new Set(
+  (
+    "type message stack name code details retryable " +
+    "sqlstate severity detail hint where schema table column constraint dataType routine " +
+    "errno syscall address port hostname signal exitCode"
+  ).split(" "),
+);
+
+/** Errors within an error, which are told as it is. */
+const within: ReadonlySet<string> = new Set(["cause", "aggregateErrors", "lastNodeError", "suppressed", "error"]);
+
+/** An error's own text and codes, and those of the errors within; of a command that failed, its name. Whatever else hangs on it is left out. */
+function toldOf(error: object): Record<string, unknown> {
+  const entries = Object.entries(error).flatMap(([key, value]): [string, unknown][] => {
+    if (within.has(key)) return [[key, withinOf(value)]];
+    if (key === "command") return [[key, nameOf(value)]];
+    return told.has(key) ? [[key, key === "details" ? plainOf(value) : valueOf(value)]] : [];
+  });
+  return Object.fromEntries(entries);
+}
+
+function withinOf(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withinOf);
+  return typeof value === "object" && value !== null ? toldOf(value) : valueOf(value);
+}
+
+function nameOf(command: unknown): unknown {
+  return typeof command === "object" && command !== null && "name" in command ? command.name : undefined;
+}
+
+function plainOf(details: unknown): unknown {
+  if (typeof details !== "object" || details === null) return valueOf(details);
+  return Object.fromEntries(Object.entries(details).map(([key, value]) => [key, valueOf(value)]));
+}
+
+/** Objects are not told: nobody has looked at what is in them. */
+function valueOf(value: unknown): unknown {
+  return typeof value === "object" && value !== null ? undefined : value;
 }
 
 /** pino writes a bigint as a JSON number, which loses digits in whatever reads it. Looks two levels deep: as far as a fault's `details`. */
@@ -79,6 +107,8 @@ function exactIntegers(fields: object, depth = 2): Record<string, unknown> {
 
 function exact(value: unknown, depth: number): unknown {
   if (typeof value === "bigint") return value.toString();
+  // Under whatever name: pino's serializer sees `err` alone.
+  if (value instanceof Error) return toldOf(stdSerializers.errWithCause(value));
   if (depth === 0 || typeof value !== "object" || value === null) return value;
   return Object.getPrototypeOf(value) === Object.prototype ? exactIntegers(value, depth) : value;
 }

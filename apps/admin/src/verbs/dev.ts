@@ -4,13 +4,13 @@ import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { styleText } from "node:util";
 import { toJson } from "@nightwriter/core";
-import getPort, { portNumbers } from "get-port";
 import type { Answer } from "../answer.ts";
 import type { ProcessName } from "../commands/process-command.ts";
 import { exitCode } from "../exit-code.ts";
 import { untilAborted, watchInterrupt } from "../interrupt.ts";
 import { appGroup } from "../stack/app-group.ts";
 import type { AppProcess } from "../stack/app-process.ts";
+import { dashboardAddress } from "../stack/dashboard-address.ts";
 import { type Servers, startServers } from "../stack/servers.ts";
 import type { Terminal } from "../terminal.ts";
 
@@ -34,12 +34,13 @@ export async function runDev(terminal: Terminal, options: DevOptions): Promise<A
   terminal.note(`starting the servers on ${data}`);
   await using servers = await startServers(terminal, { data, redis: options.redis });
   await using environmentFile = await writeEnvironment(join(data, "env"), servers);
-  const dashboard = await dashboardAddress(servers);
+  const { dashboardHost, dashboardPort } = servers.config;
+  const dashboard = await dashboardAddress(dashboardHost, dashboardPort);
   const started: AppProcess[] = [];
   await using apps = appGroup();
   for (const named of namesOf(options.workers)) {
     if (interrupt.signal.aborted) break;
-    const settings = { ...servers.environment, ...dashboard.environment, ...logSettings(terminal) };
+    const settings = { ...servers.environment, DASHBOARD_PORT: String(dashboard.port), ...logSettings(terminal) };
     const environment = { ...settings, WORKER_NAME: named.name };
     const log = terminal.json ? terminal.note : prefixed(terminal, named.name);
     started.push(await apps.start({ ...named, environment, log }));
@@ -64,16 +65,6 @@ function logSettings({ json, verbose }: Terminal): Record<string, string> {
 function prefixed(terminal: Terminal, name: string): (line: string) => void {
   const prefix = styleText("cyan", name.padEnd("scheduler".length), { stream: terminal.stderr });
   return (line) => terminal.note(`${prefix} ${line}`);
-}
-
-type Address = { readonly url: string; readonly environment: Record<string, string> };
-
-/** The configured port or, where something listens there already, one of the next hundred. */
-async function dashboardAddress({ config: { dashboardHost, dashboardPort } }: Servers): Promise<Address> {
-  const last = Math.min(65_535, dashboardPort + 100);
-  const port = await getPort({ host: dashboardHost, port: portNumbers(Math.max(1_024, dashboardPort), last) });
-  const host = dashboardHost.includes(":") ? `[${dashboardHost}]` : dashboardHost;
-  return { url: `http://${host}:${port}`, environment: { DASHBOARD_PORT: String(port) } };
 }
 
 /** The settings as a file that a shell can source; it holds passwords, so only its owner reads it. Gone when the stack is. */
