@@ -54,16 +54,17 @@ export async function storm(night: Night, { random, itemCount, name, spoil, olde
     items.push(...(await plan(night, { request: `${name} ${items.length}`, businessDate })));
   }
   const sky = new Sky(night, random);
-  const writers = await Promise.all(
-    Array.from({ length: writerCount }, (_, index) =>
-      older !== undefined && index % 2 === 1
-        ? olderWriter(night, `older writer ${index}`, older)
-        : localWriter(night, `writer ${index}`, spoil ?? ((database) => database)),
-    ),
-  );
-  await sky
-    .rage(new Deliveries(items, random), writers)
-    .finally(() => Promise.all(writers.map((each) => each[Symbol.asyncDispose]())));
+  {
+    await using writers = new AsyncDisposableStack();
+    const all = await Promise.all(
+      Array.from({ length: writerCount }, async (_, index): Promise<Writer> => {
+        if (older !== undefined && index % 2 === 1) return olderWriter(night, `older writer ${index}`, older);
+        return localWriter(night, `writer ${index}`, spoil ?? ((database) => database));
+      }),
+    );
+    for (const each of all) writers.use(each);
+    await sky.rage(new Deliveries(items, random), all);
+  }
   await settle(night, items);
   for (const businessDate of dates) {
     await settle(night, await plan(night, { request: `${name} last ${businessDate}`, businessDate }));
