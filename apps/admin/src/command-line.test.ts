@@ -48,6 +48,22 @@ describe("nightwriter --help", () => {
   });
 });
 
+describe("nightwriter verify --explain", () => {
+  it("says what each rule proves and what none can see, without a database", async () => {
+    const { code, stdout } = await ran("verify", "--explain");
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^within-term +each entry was written under a term of the job/m);
+    expect(stdout).toMatch(/^no rule sees:$/m);
+    const { stdout: document } = await ran("verify", "--explain", "--json");
+    const { rules, unseen } = JSON.parse(document);
+    expect(rules).toContainEqual({
+      rule: "one-night-per-date",
+      claim: "each business date has one nightly run at most",
+    });
+    expect(unseen).not.toEqual([]);
+  });
+});
+
 describe("a wrong command line", () => {
   it.each([
     [["rnu"], "unknown command 'rnu' (Did you mean run?)"],

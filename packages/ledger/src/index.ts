@@ -1,5 +1,6 @@
 export type { ApplyContext } from "./apply-context.ts";
 export { applyItems, maxBatchSize, setAside } from "./apply-items.ts";
+export { explainRules, type RulesExplanation } from "./explain-rules.ts";
 export { type GuardedWriteValues, guardedWrite, type WrittenRow } from "./guarded-write.ts";
 export type { Applied, DamageKind, Failure, Item, ItemOutcome, WithdrawnReason } from "./item.ts";
 export { type HistoryEntry, type KeyHistory, keyHistory } from "./key-history.ts";
