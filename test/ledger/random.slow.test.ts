@@ -7,7 +7,7 @@ import { bothPostgres, olderBuild, type PostgresVersion, seededRandom } from "@n
 import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
 import { type Night, openNight, withoutVersion, writeText } from "./night.ts";
-import { dates, type Storm, type StormReport, storm } from "./storm.ts";
+import { type Storm, type StormReport, storm } from "./storm.ts";
 import { withoutWithdrawal } from "./wrong-writes.ts";
 
 const keyCount = 4;

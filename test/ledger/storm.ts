@@ -19,7 +19,7 @@ import { localWriter, olderWriter, type Writer } from "./storm-writers.ts";
 import { weatherproof } from "./weatherproof.ts";
 import { Withdrawals } from "./withdrawals.ts";
 
-export const dates: readonly string[] = ["2026-03-01", "2026-03-02"];
+const dates: readonly string[] = ["2026-03-01", "2026-03-02"];
 const writerCount = 8;
 const recorderCount = 3;
 /** How many batches go by, at most, before a party acts again: counted, so that a slow machine has the same weather. */
