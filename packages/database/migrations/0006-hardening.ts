@@ -1,4 +1,5 @@
 import { type Kysely, sql } from "kysely";
+import type { ConcurrentIndex } from "../src/concurrent-indexes.ts";
 import { attempt } from "./0006-hardening/attempt.ts";
 import { audit } from "./0006-hardening/audit.ts";
 import { installation } from "./0006-hardening/installation.ts";
