@@ -25,4 +25,16 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of parts.flat()) await sql.raw(statement).execute(db);
 }
 
-const parts = [audit, attempt, jobVersion, keyPause, parkItems, restaurants, stamps, scheduler, terms, totals, installation];
+const parts = [
+  audit,
+  attempt,
+  jobVersion,
+  keyPause,
+  parkItems,
+  restaurants,
+  stamps,
+  scheduler,
+  terms,
+  totals,
+  installation,
+];
