@@ -8,7 +8,7 @@ import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
 import { type Night, openNight, withoutVersion, writeText } from "./night.ts";
 import { type Storm, type StormReport, storm } from "./storm.ts";
-import { withoutWithdrawal } from "./wrong-writes.ts";
+import { withoutFence, withoutWithdrawal } from "./wrong-writes.ts";
 
 const keyCount = 4;
 /** So many that a write which waited behind a park is seldom overtaken at its key: what stops it then is not what was left out. */
@@ -114,6 +114,21 @@ describe("a storm over a night with a write that does not ask whether it was tak
         return broken.length > 0;
       });
       expect(broken).not.toEqual([]);
+    },
+    timeoutMs,
+  );
+});
+
+describe("a storm over a night with a write without a fence", () => {
+  test.each(Object.entries(withoutFence))(
+    "is found out by verify without its %s",
+    async (_, replacements) => {
+      const violated = new Set<RuleName>();
+      await wrongStorms({ replacements, keys: keyCount }, (_found, report) => {
+        for (const { rule, status } of report.rules) if (status === "violated") violated.add(rule);
+        return violated.has("within-term");
+      });
+      expect([...violated]).toContain("within-term");
     },
     timeoutMs,
   );

@@ -12,3 +12,14 @@ export const withoutWithdrawal: Readonly<Record<string, readonly Replacement[]>>
     [/("it"\."key" = "base"\."key") and "it"\."paused_at" is null/, "$1"],
   ],
 };
+
+const withoutTerm: Replacement = [
+  / and "fencing_token" = (\$\d+::bigint) and "nonce" = (\$\d+::uuid)/,
+  ' and ("fencing_token" = $1 or true) and ("nonce" = $2 or true)',
+];
+
+/** Each lets a writer go on whose term has ended. Without the nonce alone it is no wrong write: every term has a token of its own. */
+export const withoutFence: Readonly<Record<string, readonly Replacement[]>> = {
+  "token and nonce": [withoutTerm],
+  "token and nonce, and the row's token": [withoutTerm, [/ and "it"\."fencing_token" <= "term"\."fencing_token"/, ""]],
+};
