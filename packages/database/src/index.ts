@@ -5,7 +5,7 @@ export type { TableLock } from "./migration-locks.ts";
 export { migrations } from "./migrations.ts";
 export { type Database, type DatabaseOptions, openDatabase } from "./open-database.ts";
 export type { RunItemStatus, RunKind, Schema } from "./schema.ts";
-export { assertSchemaCompatible, compatibleSchema, type SchemaFaultCode, type SchemaRange } from "./schema-version.ts";
+export { assertSchemaCompatible, type SchemaFaultCode, type SchemaRange } from "./schema-version.ts";
 export { assertServerSupported, type ServerFacts, type ServerFaultCode } from "./server-requirements.ts";
 export type { Answer, Session } from "./session.ts";
 export { SqlFault, type SqlFaultCode, sqlFault } from "./sql-fault.ts";

@@ -24,7 +24,7 @@ export function rangeOf(known: Migrations): SchemaRange {
 }
 
 /** The schema versions (numbers of migrations) that this build declares itself compatible with. */
-export const compatibleSchema: SchemaRange = rangeOf(migrations);
+const compatibleSchema: SchemaRange = rangeOf(migrations);
 
 /** Returns if this build can work on the database's schema. Throws a Fault that says which command mends it. */
 export async function assertSchemaCompatible(database: Database, range: SchemaRange = compatibleSchema): Promise<void> {
