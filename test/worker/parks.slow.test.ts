@@ -36,7 +36,8 @@ async function planBadNight(keys: readonly string[]): Promise<Night> {
 describe("a night after forty others, on two workers", { timeout: 180_000 }, () => {
   it("parks twelve keys that cannot be added without one deadlock, and applies all others", async () => {
     await using night = await planBadNight(bad);
-    const workers = [await night.startWorker("one"), await night.startWorker("two")];
+    const leases = { LEASE_URL: "" };
+    const workers = [await night.startWorker("one", leases), await night.startWorker("two", leases)];
     const release = await enqueueHeld(night, ["one", "two"]);
     await release();
     await night.finished(restaurants - bad.length, 120_000);
