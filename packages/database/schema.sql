@@ -845,3 +845,7 @@ ALTER TABLE ONLY sales.opening_total
 
 ALTER TABLE ONLY sales.sale
     ADD CONSTRAINT sale_restaurant_id_fkey FOREIGN KEY (restaurant_id) REFERENCES sales.restaurant(id);
+
+REVOKE ALL ON FUNCTION nightwriter.give_own_token() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION nightwriter.keep_ended_term() FROM PUBLIC;

@@ -174,6 +174,42 @@ describe.each(bothPostgres)("a term on PostgreSQL %s", (server) => {
   });
 });
 
+describe.each(bothPostgres)("what runs as the owner on PostgreSQL %s", (server) => {
+  it.each(["give_own_token", "keep_ended_term"])("is no trigger of another's table: %s", async (name) => {
+    await using fixture = await openJob(server);
+    const { test } = fixture;
+    await test.database.session(async (session) => {
+      // Roles belong to the whole cluster: this one is never committed.
+      await session.query("begin");
+      const role = `"${test.name}_stranger"`;
+      await session.query(`create role ${role}; grant usage on schema nightwriter to ${role}; set local role ${role}`);
+      await session.query(
+        "create temporary table forged as select 1 as job_id, 9 as partition, 9223372036854775807 as fencing_token",
+      );
+      const forge = `create trigger forger before insert on forged for each row execute function nightwriter.${name}()`;
+      await expect(session.query(forge)).rejects.toMatchObject({ sqlstate: "42501" });
+      await session.query("rollback");
+    });
+  });
+
+  it("runs for a role that may change terms and nothing else", async () => {
+    await using fixture = await openJob(server);
+    const { test } = fixture;
+    await test.database.session(async (session) => {
+      await session.query("begin");
+      const role = `"${test.name}_raiser"`;
+      await session.query(`create role ${role}; grant usage on schema nightwriter to ${role}`);
+      await session.query(`grant select, update on nightwriter.partition_term to ${role}; set local role ${role}`);
+      await session.query("update nightwriter.partition_term set nonce = gen_random_uuid() where partition = 1");
+      const [term] = await session.query(
+        "select fencing_token::int as token from nightwriter.partition_term where partition = 1",
+      );
+      expect(term).toEqual({ token: 4 });
+      await session.query("rollback");
+    });
+  });
+});
+
 describe.each(bothPostgres)("a total's row on PostgreSQL %s", (server) => {
   it("is deleted by nobody", async () => {
     await using fixture = await openJob(server);

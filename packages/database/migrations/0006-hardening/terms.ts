@@ -91,4 +91,7 @@ export const terms: readonly string[] = [
     for each row execute function nightwriter.keep_ended_term()`,
   `create trigger partition_term_kept before truncate on nightwriter.partition_term
     for each statement execute function nightwriter.refuse_change()`,
+  // Who may execute them could make them triggers of a table of his own, and write terms and the counter with the owner's rights. A
+  // trigger that is there asks nobody for that.
+  `revoke execute on function nightwriter.give_own_token(), nightwriter.keep_ended_term() from public`,
 ];
