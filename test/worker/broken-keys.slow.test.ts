@@ -50,7 +50,7 @@ describe("a worker", { timeout: 120_000 }, () => {
       businessDate: "2026-03-14",
       sqlstate: "P0002",
       error: expect.stringContaining("no till answers"),
-      msg: expect.stringContaining(`nightwriter items retry --key ${String(key)} --date 2026-03-14`),
+      msg: expect.stringContaining(`nightwriter items retry --key ${String(key)} --date 2026-03-14 --reason TEXT`),
     });
     await sql`drop trigger spoil on nightwriter.key_total`.execute(night.db);
     await night.finished(300, 90_000);

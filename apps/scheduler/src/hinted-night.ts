@@ -14,7 +14,8 @@ export async function hintedNight(duty: Duty, tickedAt: Temporal.Instant): Promi
   const now = await databaseNow(duty.planner);
   const earlyMs = tickedAt.since(now).total("milliseconds");
   const isHeld = earlyMs > 0 && earlyMs <= heldAtMostMs;
-  if (isHeld) await sleep(earlyMs);
+  // A timer drops what is less than a millisecond, and the tick must not come before its time.
+  if (isHeld) await sleep(Math.ceil(earlyMs));
   const businessDate = businessDateOf(duty.job, isHeld ? tickedAt : now);
   if (businessDate !== undefined) await runNight(duty, businessDate);
 }

@@ -57,10 +57,10 @@ export async function startScheduler(options: SchedulerOptions): Promise<Schedul
   const jobs = await Promise.all(definitions.map(register));
   const queues = started.use(await openQueues(config, logger));
   const planner = started.use(openSchedulerDatabase(config, logger, { max: 1, statementTimeoutMs: planTimeoutMs }));
-  await forgetSilentSchedulers(database);
+  await startThroughWeather(async () => forgetSilentSchedulers(database), { logger });
   const watch = createClockWatch({ clock: systemClock, logger });
   // Before it may lead: once it is known how far its clock is from the database's.
-  await watch.compare(() => databaseNow(database));
+  await startThroughWeather(async () => watch.compare(() => databaseNow(database)), { logger });
   const pulse = started.use(openPulse(options, watch, started));
 
   const startAll: StartAll = (isMine) =>

@@ -123,7 +123,7 @@ function parkedFindings({ parked }: NightsLook): Finding[] {
       kind: "parked",
       trouble: true,
       fact: `${plural(parked.count, "item is", "items are")} parked, the oldest ${oldest.key} of ${oldest.businessDate}: ${error === "" ? "no reason was recorded" : error}`,
-      remedy: "nightwriter items list, and when its cause is mended: nightwriter items retry",
+      remedy: "nightwriter items list, and when its cause is mended: nightwriter items retry --all --reason TEXT",
     },
   ];
 }

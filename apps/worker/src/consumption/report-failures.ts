@@ -17,7 +17,7 @@ export function createFailureReports(logger: Logger, clock: Clock): FailureRepor
 
   function tellParked(where: object, item: Item, failure: Failure): void {
     const { key, businessDate } = item;
-    const retry = `nightwriter items retry --key ${quoted(key)} --date ${businessDate}`;
+    const retry = `nightwriter items retry --key ${quoted(key)} --date ${businessDate} --reason TEXT`;
     logger.error(
       { ...where, ...fieldsOf(item, failure) },
       `key ${key} ${businessDate}: parked, ${failure.reason}; mend it, then: ${retry}`,
