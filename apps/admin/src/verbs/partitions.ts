@@ -1,5 +1,6 @@
 import { setTimeout } from "node:timers/promises";
 import { staleAfterMs } from "@nightwriter/fleet";
+import { getJob } from "@nightwriter/job";
 import { createLogUpdate } from "log-update";
 import { type Answer, answer } from "../answer.ts";
 import { openInstallation } from "../installation.ts";
@@ -21,17 +22,22 @@ export interface PartitionsOptions {
 /** Says how a job's partitions stand; with `watch` again and again, until somebody has seen enough. */
 export async function showPartitions(terminal: Terminal, { job: jobName, watch }: PartitionsOptions): Promise<Answer> {
   await using installation = await openInstallation(terminal, { verb: "partitions", jobName });
-  const { config, database, job } = installation;
+  const { config, database } = installation;
+  let { job } = installation;
   await using leases = watchLeases(config);
-  const look = (): Promise<PartitionsStatus> =>
-    lookAtPartitions({
+  const look = async (): Promise<PartitionsStatus> => {
+    // Whoever watches from before the first night on sees the job come.
+    if (job.id === 0) job = await getJob(database, job.definition);
+    const seen = job;
+    return lookAtPartitions({
       database,
-      job,
+      job: seen,
       queue: (partitionCount) => lookAtQueue(() => installation.queues(), partitionCount),
       reconcileMs: config.reconcileIntervalMs,
-      leases: (partitionCount) => leases.look(job, partitionCount),
+      leases: (partitionCount) => leases.look(seen, partitionCount),
       staleMs: staleAfterMs(config.leaseMs),
     });
+  };
   const status = watch ? await watchPartitions(terminal, look) : await look();
   return answer({
     inOrder: isInOrder(status),
