@@ -46,7 +46,7 @@ named with the reason; the others are retried all the same. An item that was can
       .option("--sqlstate <code...>", "items that this error has parked", collectSqlstates)
       .option("--all", "every parked item of the job", false)
       .option("--reason <text>", "why, for the audit log; needed for whatever changes something")
-      .option("--dry-run", "say what would be retried, and change nothing", false)
+      .option("--dry-run", "say what would be retried, change nothing", false)
       .option("--job <name>", "the job", "restaurant-totals")
       .action((options) =>
         perform(async (terminal) => (await import("../verbs/items-retry.ts")).retryWithdrawn(terminal, options)),
@@ -59,6 +59,6 @@ export const items: CommandGroup = {
   summary: "list: what is parked, and why; retry: its way back",
   description: "Items that are out of their night until somebody does something about them.",
   group: group.nights,
-  examples: [...list.examples.slice(0, 1), ...retry.examples.slice(0, 1)],
+  examples: [...list.examples, ...retry.examples.slice(0, 1)],
   subverbs: [list, retry],
 };
