@@ -11,7 +11,7 @@ Processes of the other build end at their next batch or plan. The change is kept
   examples: ['jobs deploy --reason "fees were counted twice"', 'jobs deploy --dry-run --reason "rollback"'],
   define(command, perform) {
     command
-      .requiredOption("--reason <text>", "why; kept with the change")
+      .requiredOption("--reason <text>", "why, for the audit log")
       .option("--job <name>", "the job", "restaurant-totals")
       .option("--dry-run", "say what would be changed, change nothing", false)
       .action((options) =>

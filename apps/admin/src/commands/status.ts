@@ -7,7 +7,6 @@ export const status: CommandDefinition = {
   name: "status",
   summary: "how the nights go: runs with their counts, parked items with their errors",
   description: `Lists runs, newest first, with what is due, applied, parked and cancelled, and every parked item with its error.
-
 Without --date it says first what is not as it should be, of whatever age and by the database's clock, each with the command
 that mends it: nights that are missing, that were planned before their date was over, runs that are overdue, parked items,
 queues paused by hand, schedulers and workers that are not there, clocks that are off. A run is overdue if items of it are due

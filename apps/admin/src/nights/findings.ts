@@ -1,6 +1,7 @@
 /** What is not as it should be with the nights, of whatever age: a line for each kind, with the command that mends it. */
 import { leadershipOf, type NightsLook } from "@nightwriter/nights";
 import { formatInstant, plural } from "../output/format.ts";
+import { errorText } from "../withdrawn/error-text.ts";
 import { type DateSpan, spansOf } from "./date-spans.ts";
 
 export interface Finding {
@@ -117,12 +118,12 @@ function overdueFinding({ status, reason }: NightsLook["overdue"][number]): Find
 function parkedFindings({ parked }: NightsLook): Finding[] {
   const [oldest] = parked.oldest;
   if (oldest === undefined) return [];
-  const error = [oldest.sqlstate, oldest.reason].filter((text) => text !== undefined).join(" ");
+  const error = errorText(oldest) || "no reason was recorded";
   return [
     {
       kind: "parked",
       trouble: true,
-      fact: `${plural(parked.count, "item is", "items are")} parked, the oldest ${oldest.key} of ${oldest.businessDate}: ${error === "" ? "no reason was recorded" : error}`,
+      fact: `${plural(parked.count, "item is", "items are")} parked, the oldest ${oldest.key} of ${oldest.businessDate}: ${error}`,
       remedy: "nightwriter items list, and when its cause is mended: nightwriter items retry --all --reason TEXT",
     },
   ];

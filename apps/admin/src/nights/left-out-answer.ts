@@ -1,10 +1,11 @@
 /** What a run was asked for and does not have, told to whoever asked for it. */
 import type { LeftOut, LeftOutPair, LeftOutReason } from "@nightwriter/run";
-import { type WithdrawnItem, withdrawnItems } from "@nightwriter/withdrawal";
+import { withdrawnItems } from "@nightwriter/withdrawal";
 import type { Answer } from "../answer.ts";
 import { exitCode } from "../exit-code.ts";
 import type { Installation } from "../installation.ts";
 import { plural } from "../output/format.ts";
+import { errorText } from "../withdrawn/error-text.ts";
 import { sum } from "./wait-for-runs.ts";
 
 /** Adds to the verb's answer what was left out, with why and what to do; whatever else it says, something is not in order then. */
@@ -57,15 +58,11 @@ async function errorsOf({ database, job }: Installation, pairs: readonly LeftOut
   if (parked.length === 0) return errors;
   const keys = [...new Set(parked.map(({ key }) => key))];
   for await (const page of withdrawnItems(database, job, { keys })) {
-    for (const item of page) errors.set(identityOf(item), errorOf(item));
+    for (const item of page) errors.set(identityOf(item), errorText(item) || "nobody recorded why");
   }
   return errors;
 }
 
 function identityOf({ runId, key, businessDate }: Pick<LeftOutPair, "runId" | "key" | "businessDate">): string {
   return `${runId} ${businessDate} ${key}`;
-}
-
-function errorOf({ sqlstate, reason }: WithdrawnItem): string {
-  return [sqlstate, reason].filter((each) => each !== undefined).join(" ") || "nobody recorded why";
 }

@@ -1,5 +1,6 @@
 import type { RunStatus } from "@nightwriter/run";
 import { renderTable } from "../output/table.ts";
+import { errorText } from "../withdrawn/error-text.ts";
 import { sum } from "./wait-for-runs.ts";
 
 /** The parked items that the statuses list, each with its error, and how many more there are; nothing when none is parked. */
@@ -9,12 +10,7 @@ export function parkedTable(statuses: readonly RunStatus[]): string {
   const more = sum(statuses, ({ parked }) => parked) - listed.length;
   const table = renderTable(
     [{ title: "parked", align: "right" }, { title: "key" }, { title: "date" }, { title: "error" }],
-    listed.map((item) => [
-      `run ${item.runId}`,
-      item.key,
-      item.businessDate,
-      [item.sqlstate, item.reason].filter((each) => each !== undefined).join(" "),
-    ]),
+    listed.map((item) => [`run ${item.runId}`, item.key, item.businessDate, errorText(item)]),
   );
   return more > 0 ? `${table}\nand ${more} more` : table;
 }

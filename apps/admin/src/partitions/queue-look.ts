@@ -1,5 +1,6 @@
 /** What the queue says of a job's partitions, if it can be used. */
 import { Fault } from "@nightwriter/core";
+import type { QueueFaultCode } from "@nightwriter/queue";
 import type { ItemQueues, QueueCounts } from "@nightwriter/run";
 
 export type QueueLook =
@@ -7,7 +8,7 @@ export type QueueLook =
   | { readonly kind: "seen"; readonly counts: readonly QueueCounts[] };
 
 /** Faults by which a store says that it is of no use now; another installation's claim and a wrong URL are none. */
-const ofNoUse = new Set([
+const ofNoUse: ReadonlySet<string> = new Set<QueueFaultCode>([
   "queue_unreachable",
   "queue_denied",
   "queue_misconfigured",

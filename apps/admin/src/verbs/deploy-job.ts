@@ -16,7 +16,7 @@ export interface DeployQueryOptions {
 export async function deployQuery(terminal: Terminal, options: DeployQueryOptions): Promise<Answer> {
   const { job: jobName, dryRun } = options;
   const reason = options.reason.trim();
-  if (reason === "") throw new UsageFault("--reason: is empty; say why this query is to be in force", {});
+  if (reason === "") throw new UsageFault("option --reason: is empty; say why this query is to be in force");
   const purpose = dryRun ? "look" : "change";
   await using installation = await openInstallation(terminal, { verb: "jobs deploy", purpose, jobName });
   const { database, job } = installation;

@@ -1,6 +1,7 @@
 import type { WithdrawnItem } from "@nightwriter/withdrawal";
 import { formatInstant } from "../output/format.ts";
 import { renderTable } from "../output/table.ts";
+import { errorText } from "./error-text.ts";
 
 /** One line for each, with the error that parked it. */
 export function withdrawnTable(items: readonly WithdrawnItem[]): string {
@@ -13,13 +14,13 @@ export function withdrawnTable(items: readonly WithdrawnItem[]): string {
       { title: "since" },
       { title: "error" },
     ],
-    items.map(({ runId, key, businessDate, status, attemptedAt, sqlstate, reason }) => [
-      runId.toString(),
-      key,
-      businessDate,
-      status,
-      attemptedAt === undefined ? "" : formatInstant(attemptedAt),
-      [sqlstate, reason].filter((each) => each !== undefined).join(" "),
+    items.map((item) => [
+      item.runId.toString(),
+      item.key,
+      item.businessDate,
+      item.status,
+      item.attemptedAt === undefined ? "" : formatInstant(item.attemptedAt),
+      errorText(item),
     ]),
   );
 }
