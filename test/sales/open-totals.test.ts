@@ -1,4 +1,4 @@
-import { type Clock, silentLogger, systemClock } from "@nightwriter/core";
+import { silentLogger } from "@nightwriter/core";
 import { type Job, registerJob } from "@nightwriter/job";
 import { applyItems } from "@nightwriter/ledger";
 import { readTerms } from "@nightwriter/partition";
@@ -17,7 +17,7 @@ interface Place extends AsyncDisposable {
 }
 
 /** It is 01:30 on 10 March in London, when a cutoff of 04:00 makes it the business date of the 9th. */
-const clock: Clock = { ...systemClock, now: () => Temporal.Instant.from("2026-03-10T01:30Z") };
+const now = Temporal.Instant.from("2026-03-10T01:30Z");
 const creation = { zone: "Europe/London", cutoff: "04:00", currency: "GBP" };
 
 async function house(server: PostgresVersion = "18"): Promise<Place> {
@@ -29,7 +29,7 @@ async function house(server: PostgresVersion = "18"): Promise<Place> {
     test,
     job,
     open: async (content, options = {}) =>
-      openTotals(test.database, job, { file: await folder.write("x.csv", content), clock, ...creation, ...options }),
+      openTotals(test.database, job, { file: await folder.write("x.csv", content), now, ...creation, ...options }),
     async [Symbol.asyncDispose]() {
       await test[Symbol.asyncDispose]();
       await folder[Symbol.asyncDispose]();
@@ -98,7 +98,7 @@ describe("openTotals", () => {
   it("makes one run when it is called twice at once", async () => {
     await using place = await house();
     const file = await place.folder.write("x.csv", "restaurant,total\nsoho,40000\n");
-    const options = { file, clock, ...creation };
+    const options = { file, now, ...creation };
     const results = await Promise.all([
       openTotals(place.test.database, place.job, options),
       openTotals(place.test.database, place.job, options),

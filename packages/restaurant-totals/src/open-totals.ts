@@ -5,7 +5,6 @@
  * its own. The guarded write then applies it as it applies everything; its delta is the opening total exactly, because no sale
  * exists on that date.
  */
-import type { Clock } from "@nightwriter/core";
 import type { Database, Session } from "@nightwriter/database";
 import type { Job } from "@nightwriter/job";
 import { planningLock } from "@nightwriter/run";
@@ -42,7 +41,8 @@ export interface OpenOptions extends FileOptions, RestaurantOptions {
   readonly date?: Temporal.PlainDate;
   /** How many bad lines are told one by one. Default: 100; all are counted. */
   readonly maxBadLines?: number;
-  readonly clock: Clock;
+  /** The database's, as all that is due goes by it: the current business date of a restaurant without sales. */
+  readonly now: Temporal.Instant;
 }
 
 export type OpenResult =
@@ -107,7 +107,7 @@ type Placing = { readonly job: Job; readonly options: OpenOptions; readonly bad:
 
 /** Gives each line its date, and notes those that cannot be opened on it. */
 async function placeOpenings(session: Session, { job, options, bad, limit }: Placing): Promise<void> {
-  await dateOpenings(session, { job, date: options.date, now: options.clock.now() });
+  await dateOpenings(session, { job, date: options.date, now: options.now });
   const misplaced = await misplacedOpenings(session, { job, limit });
   for (const each of misplaced) bad.add({ line: Number(each.line), column: undefined, reason: reasonOf(each) }, "");
   bad.addUntold(Number(misplaced[0]?.count ?? 0n) - misplaced.length);

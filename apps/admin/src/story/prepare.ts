@@ -46,7 +46,7 @@ async function open(database: Database, job: Job, folder: string): Promise<void>
   const file = join(folder, "opening.csv");
   await writeFile(file, `restaurant,total\n${RESTAURANT},40000.00\n`);
   const date = Temporal.PlainDate.from(OPENED_ON);
-  await openTotals(database, job, { file, date, clock: systemClock, ...restaurant });
+  await openTotals(database, job, { file, date, now: systemClock.now(), ...restaurant });
   const partition = partitionOf(RESTAURANT, job.partitionCount);
   const term = (await readTerms(database, job)).find((each) => each.partition === partition);
   invariant(term !== undefined, "each partition has a term");

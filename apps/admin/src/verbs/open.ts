@@ -1,5 +1,4 @@
 import { basename } from "node:path";
-import { systemClock } from "@nightwriter/core";
 import { type OpenOptions, type OpenResult, openTotals } from "@nightwriter/restaurant-totals";
 import { databaseNow } from "@nightwriter/schedule";
 import type { Answer } from "../answer.ts";
@@ -52,13 +51,12 @@ async function record(
   { database, job }: Installation,
   { file, wait: _wait, job: _job, dateColumn, date, zone, cutoff, currency, ...options }: OpenFileOptions,
 ): Promise<OpenResult> {
-  const now = await databaseNow(database);
   const request: OpenOptions = {
     ...options,
     file,
     delimiter: delimiterFrom(options.delimiter),
     maxBadLines: badLinesShown,
-    clock: { ...systemClock, now: () => now },
+    now: await databaseNow(database),
     ...(dateColumn !== undefined && { dateColumn }),
     ...(date !== undefined && { date }),
     ...(zone !== undefined && { zone }),
