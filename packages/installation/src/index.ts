@@ -1,3 +1,4 @@
+export { claimPlace } from "./claim-place.ts";
 export type { ClaimSlot } from "./claim-slot.ts";
 export { type Claimant, type ClaimantOptions, createClaimant } from "./claimant.ts";
 export { type Fork, forkInstallation } from "./fork-installation.ts";

@@ -3,11 +3,10 @@
  * database that it was written in, so one that a dump has brought along is nobody's claim here.
  */
 import type { Schema } from "@nightwriter/database";
-import type { ClaimSlot } from "@nightwriter/installation";
+import { type ClaimSlot, claimPlace } from "@nightwriter/installation";
 import { type Kysely, type RawBuilder, sql } from "kysely";
 
-const place: RawBuilder<string> = sql`(select system_identifier::text from pg_control_system())
-  || '/' || (select oid from pg_database where datname = current_database())`;
+const place: RawBuilder<string> = sql.raw(claimPlace);
 
 /** The row of one prefix. Errors are the driver's own. */
 export function claimTable(db: Kysely<Schema>, prefix: string): Omit<ClaimSlot, "label"> {

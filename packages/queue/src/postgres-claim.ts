@@ -3,19 +3,17 @@
  * the right to make a table. It is bound to the cluster and database that it was written in: one that a dump has
  * brought along is nobody's claim here.
  */
-import type { ClaimSlot } from "@nightwriter/installation";
+import { type ClaimSlot, claimPlace } from "@nightwriter/installation";
 import type { PgPool } from "bullmq";
 import { QueueFault, queueFault } from "./queue-fault.ts";
 
 /** No queue has this name: those of partitions are in braces. */
 const row = "claim";
-const place = `(select system_identifier::text from pg_control_system())
-  || '/' || (select oid from pg_database where datname = current_database())`;
 
 const readable = `select value, pg_is_in_recovery() or current_setting('transaction_read_only')::boolean as "isReadOnly"
-  from (select 1) as one left join meta on queue = $1 and field = ${place}`;
-const insert = `insert into meta (queue, field, value) values ($1, ${place}, $2) on conflict do nothing`;
-const update = `update meta set value = $2 where queue = $1 and field = ${place} and value = $3`;
+  from (select 1) as one left join meta on queue = $1 and field = ${claimPlace}`;
+const insert = `insert into meta (queue, field, value) values ($1, ${claimPlace}, $2) on conflict do nothing`;
+const update = `update meta set value = $2 where queue = $1 and field = ${claimPlace} and value = $3`;
 
 /** `store` names it in faults. */
 export function postgresClaim(pool: PgPool, store: string): ClaimSlot {
