@@ -12,4 +12,5 @@ export type { Run } from "./run.ts";
 export { RunFault, type RunFaultCode } from "./run-fault.ts";
 export { type CrowdedCause, type ParkedItem, type RunStatus, runStatus, type StatusFilter } from "./run-status.ts";
 export { type DateRange, findPlanBase, type Pair, type PlanBase, touchedPairs } from "./touched-pairs.ts";
+export { unappliedItems } from "./unapplied-items.ts";
 export type { UncomparedPair } from "./uncompared-pairs.ts";

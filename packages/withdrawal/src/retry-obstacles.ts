@@ -1,6 +1,7 @@
 /** What stands in the way of a withdrawn item, read under the planning lock. */
 import type { Schema } from "@nightwriter/database";
 import type { Job } from "@nightwriter/job";
+import { unappliedItems } from "@nightwriter/run";
 import { sql, type Transaction } from "kysely";
 import type { Selection, WithdrawnRow } from "./withdrawn-items.ts";
 
@@ -83,28 +84,12 @@ async function findDueElsewhere(
       join.on("other.job_id", "=", job.id).on("other.finished_at", "is", null).on("other.cancelled_at", "is", null),
     )
     .innerJoinLateral(
-      (eb) =>
-        eb
-          .selectFrom("nightwriter.run_item as it")
+      () =>
+        unappliedItems(transaction, job)
           .select("it.run_id")
-          .whereRef("it.run_id", "=", "other.id")
-          .whereRef("it.business_date", "=", "given.business_date")
-          .whereRef("it.key", "=", "given.key")
-          .where("it.status", "=", "due")
-          .where((each) =>
-            each(
-              each
-                .selectFrom("nightwriter.ledger_entry as entry")
-                .select("entry.version_after")
-                .where("entry.job_id", "=", job.id)
-                .whereRef("entry.key", "=", "it.key")
-                .whereRef("entry.business_date", "=", "it.business_date")
-                .whereRef("entry.run_id", "=", "it.run_id")
-                .limit(1),
-              "is",
-              null,
-            ),
-          )
+          .whereRef("it.run_id", "=", sql.ref("other.id"))
+          .whereRef("it.business_date", "=", sql.ref("given.business_date"))
+          .whereRef("it.key", "=", sql.ref("given.key"))
           .limit(1)
           .as("due"),
       (join) => join.onTrue(),
