@@ -7,7 +7,7 @@ import { assertQueryInForce, type Planning, planning } from "./planning.ts";
 import { type Run, runOf } from "./run.ts";
 import { findNightlyRun, getRun, insertRun } from "./run-store.ts";
 import { findPlanBase, type PlanBase } from "./touched-pairs.ts";
-import { attempt, findUncompared, isRefused, type UncomparedPair } from "./uncompared-pairs.ts";
+import { findUncompared, isRefused, type UncomparedPair, withSavepoint } from "./uncompared-pairs.ts";
 
 /** A run that is there now. */
 export interface EnsuredRun {
@@ -38,9 +38,9 @@ export interface Night {
  *
  * Nothing is enqueued: that is {@link enqueueDue}'s business, and {@link reconcile}'s if the caller dies in between.
  *
- * Throws RunFault when the date is not over in the job's zone by the database's clock, or is closed and its night never ran,
- * a Fault when another
- * source query is in force, and SqlFault; other planners of the job are waited for, 25 s at most, which then is weather.
+ * Throws RunFault when the date is not over in the job's zone by the database's clock, or is closed and its night never
+ * ran, a Fault when another source query is in force, and SqlFault; other planners of the job are waited for, 25 s at most,
+ * which then is weather.
  */
 export async function ensureNightlyRun(
   database: Database,
@@ -85,7 +85,8 @@ async function planComparing(
   let uncompared: readonly UncomparedPair[] = [];
   for (let looks = 0; looks < 3; looks++) {
     try {
-      return { planned: await attempt(frame, () => planOnce(frame, plan, { uncompared, compare: true })), uncompared };
+      const planned = await withSavepoint(frame, () => planOnce(frame, plan, { uncompared, compare: true }));
+      return { planned, uncompared };
     } catch (error) {
       const fault = sqlFault(error);
       if (!isRefused(fault)) throw fault;

@@ -31,15 +31,18 @@ export function isRefused({ sqlstate, retryable }: SqlFault): boolean {
 }
 
 /** Runs `work` so that what it has done is undone if it fails, and the transaction goes on. Throws SqlFault. */
-export async function attempt<Result>({ db }: Pick<Planning, "db">, work: () => Promise<Result>): Promise<Result> {
-  await sql`savepoint attempt`.execute(db);
+export async function withSavepoint<Result>(
+  { db }: Pick<Planning, "db">,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  await sql`savepoint plan`.execute(db);
   try {
     const result = await work();
-    await sql`release savepoint attempt`.execute(db);
+    await sql`release savepoint plan`.execute(db);
     return result;
   } catch (error) {
     const fault = sqlFault(error);
-    if (fault.code !== "lost") await sql`rollback to savepoint attempt`.execute(db);
+    if (fault.code !== "lost") await sql`rollback to savepoint plan`.execute(db);
     throw fault;
   }
 }
