@@ -9,7 +9,7 @@
 import { Fault } from "@nightwriter/core";
 import { sql } from "kysely";
 import type { Database } from "./open-database.ts";
-import { SqlFault, sqlFault } from "./sql-fault.ts";
+import { sqlFault } from "./sql-fault.ts";
 
 export type SessionSettings = Readonly<Record<string, string>>;
 
@@ -104,7 +104,7 @@ async function readBack({ db }: Pick<Database, "db">, names: readonly string[]):
     return new Map(rows.map(({ name, setting }) => [name, setting]));
   } catch (error) {
     const fault = sqlFault(error);
-    if (!(fault instanceof SqlFault) || fault.sqlstate !== protocolViolation) throw fault;
+    if (fault.sqlstate !== protocolViolation) throw fault;
     throw new Fault(
       "session_refused",
       `${fault.message}; a pooler that takes no settings of a session stands between: connect to the server itself`,

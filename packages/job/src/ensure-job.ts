@@ -29,9 +29,7 @@ export async function makeMissing(db: Transaction<Schema>, definition: JobDefini
       .execute();
     await ensureTerms(db, await lockJob(db, definition));
   }
-  const job = await readJob(db, definition);
-  invariant(job !== undefined, `job ${definition.name}: its row is there without a version`);
-  return job;
+  return readMade(db, definition);
 }
 
 /**
@@ -46,6 +44,10 @@ export async function lockJob(db: Transaction<Schema>, definition: JobDefinition
     .where("name", "=", definition.name)
     .forNoKeyUpdate()
     .executeTakeFirstOrThrow();
+  return readMade(db, definition);
+}
+
+async function readMade(db: Transaction<Schema>, definition: JobDefinition): Promise<Job> {
   const job = await readJob(db, definition);
   invariant(job !== undefined, `job ${definition.name}: its row is there without a version`);
   return job;
