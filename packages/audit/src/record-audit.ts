@@ -8,6 +8,7 @@ export interface Actor {
   readonly host: string;
 }
 
+/** What is written down of a change. */
 export interface AuditRecord {
   readonly actor: Actor;
   /** As it was typed, without options: `items retry`. */

@@ -14,6 +14,7 @@ const apartFromMs = 30_000;
 
 type Standing = "together" | "told" | "apart";
 
+/** Remembers the last comparison of two clocks. */
 export interface ClockWatch {
   /**
    * Asks the database what time it is, and notes how far this process's clock was from that: only as far as the way there and back

@@ -18,6 +18,7 @@ import type { Installation } from "./installation.ts";
 import { InstallationFault } from "./installation-fault.ts";
 import { claimOf, outranks, type PrefixClaim, readClaim, writeClaim } from "./prefix-claim.ts";
 
+/** Who claims what, and where. */
 export interface ClaimantOptions {
   readonly installation: Installation;
   /** QUEUE_PREFIX, for messages: the slots know it already. */
@@ -50,6 +51,7 @@ export function claimEveryMs(leaseMs: number): number {
 /** A claim says to about this when its installation was there last: it is not written at every look. */
 const seenEveryMs = 60_000;
 
+/** Remembers nothing yet, and asks no store before it is told to look. */
 export function createClaimant(options: ClaimantOptions): Claimant {
   const ours = new Map<ClaimSlot, PrefixClaim>();
   return {

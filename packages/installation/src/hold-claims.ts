@@ -5,6 +5,7 @@ import { claimEveryMs, createClaimant } from "./claimant.ts";
 import { currentInstallation } from "./installation.ts";
 import { watchClaims } from "./watch-claims.ts";
 
+/** What a process claims, how often it compares, and what it does when it is refused. */
 export interface HoldClaimsOptions {
   readonly database: Database;
   /** QUEUE_PREFIX. */

@@ -69,6 +69,7 @@ export function plannedDeploy(job: Job): number {
   }
 }
 
+/** Why a query is brought in, and who is to hear of it. */
 export interface DeployOptions {
   /** In the person's own words; kept with the version. */
   readonly reason: string;

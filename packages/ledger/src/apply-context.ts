@@ -3,6 +3,7 @@ import type { Database } from "@nightwriter/database";
 import type { Job } from "@nightwriter/job";
 import type { Term } from "@nightwriter/partition";
 
+/** In whose name items are applied. */
 export interface ApplyContext {
   readonly database: Database;
   readonly job: Job;

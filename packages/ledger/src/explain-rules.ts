@@ -1,6 +1,7 @@
 /** What verify proves and what it cannot see, in words: for whoever asks what "every rule holds" is worth. */
 import { claims, type RuleName } from "./rules/rule.ts";
 
+/** What `verify` is worth, for every job. */
 export interface RulesExplanation {
   /** Every rule with what it claims, in the order of a report. */
   readonly rules: readonly { readonly rule: RuleName; readonly claim: string }[];

@@ -14,6 +14,7 @@ import { type EarlyNight, earlyNights } from "./early-nights.ts";
 import { type OverdueReason, overdueReason } from "./overdue.ts";
 import { type ParkedEver, parkedEver } from "./parked-ever.ts";
 
+/** How the nights of a job stand, at one instant. */
 export interface NightsLook {
   /** The database's clock, asked once for all of it. */
   readonly now: Temporal.Instant;
@@ -32,6 +33,7 @@ export interface NightsLook {
   readonly hadWorkers: boolean;
 }
 
+/** How to look. */
 export interface NightsOptions {
   /** Default: the database's. Another is for tests. */
   readonly now?: Temporal.Instant | undefined;

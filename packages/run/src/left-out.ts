@@ -24,6 +24,7 @@ export type LeftOutReason = (typeof reasons)[number];
 
 const reasons = ["closed", "parked", "cancelled", "run_cancelled", "due"] as const;
 
+/** A pair that a run was asked for and does not have. */
 export interface LeftOutPair {
   readonly key: string;
   /** `YYYY-MM-DD` */
@@ -33,6 +34,7 @@ export interface LeftOutPair {
   readonly runId: bigint | undefined;
 }
 
+/** What a run was asked for and does not have. */
 export interface LeftOut {
   /** All pairs, by reason; reasons without any are absent. */
   readonly counts: Readonly<Partial<Record<LeftOutReason, number>>>;

@@ -15,6 +15,7 @@ import { sql, type Transaction } from "kysely";
 import { obstaclesOf, type RetryObstacle } from "./retry-obstacles.ts";
 import { findWithdrawn, type Selection, type WithdrawnItem, withdrawnItemOf } from "./withdrawn-items.ts";
 
+/** An item that stays as it was, and why. */
 export interface LeftOutItem extends WithdrawnItem {
   readonly obstacle: RetryObstacle;
 }
@@ -24,6 +25,7 @@ export interface RetriedItem extends WithdrawnItem {
   readonly due: DueItem | undefined;
 }
 
+/** Which items are meant, and in whose name. */
 export interface RetryRequest {
   readonly selection: Selection;
   /** Only look: nothing is changed. */
@@ -34,6 +36,7 @@ export interface RetryRequest {
   readonly arguments: Readonly<Record<string, unknown>>;
 }
 
+/** What became of the items that were meant, each in one of both. */
 export interface Retry {
   readonly retried: readonly RetriedItem[];
   readonly leftOut: readonly LeftOutItem[];

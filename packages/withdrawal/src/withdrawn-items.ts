@@ -11,6 +11,7 @@ export interface Selection {
   readonly sqlstates?: readonly string[] | undefined;
 }
 
+/** An item that is out of its night, as it stands. */
 export interface WithdrawnItem {
   readonly runId: bigint;
   /** `YYYY-MM-DD` */
