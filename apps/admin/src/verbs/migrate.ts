@@ -23,14 +23,14 @@ export async function migrate(terminal: Terminal, { dryRun, patience }: MigrateV
     const pending = await pendingSql(database);
     const sql = pending.map((statement) => (statement.startsWith("--") ? statement : `${statement};`));
     const text = pending.length === 0 ? "-- up to date: nothing to run" : sql.join("\n");
-    const announced = locks.map((lock) => `-- ${lockText(lock)}`);
+    const announced = locks.map((lock) => `-- ${lockText(lock, locks)}`);
     return answer({
       inOrder: true,
       document: { pending, ...lockDocument(locks) },
       text: [...announced, text].join("\n"),
     });
   }
-  for (const lock of locks) terminal.note(lockText(lock));
+  for (const lock of locks) terminal.note(lockText(lock, locks));
   const { applied, epoch } = await migrateToLatest(database, undefined, {
     ...(patience !== undefined && { patienceMs: patience }),
     onBlocked: ({ who, againInMs }) =>
@@ -38,14 +38,23 @@ export async function migrate(terminal: Terminal, { dryRun, patience }: MigrateV
     onIndex: (statement) => terminal.note(`runs beside those who write: ${statement}`),
   });
   const lines = applied.map((name) => `applied ${name}`);
-  if (epoch.started && epoch.epoch > 1) lines.push(`epoch ${epoch.epoch} begins: the data came from another cluster`);
+  if (epoch.started && epoch.epoch > 1) lines.push(epochText(epoch.epoch));
   lines.push(applied.length === 0 ? "up to date" : `${plural(applied.length, "migration")} applied`);
   return answer({ inOrder: true, document: { applied, epoch, ...lockDocument(locks) }, text: lines.join("\n") });
 }
 
-function lockText({ table, mode, whole }: TableLock): string {
+/** A new epoch is another installation: where the former one has claimed the prefix, every process is refused until somebody says that it is gone. */
+function epochText(epoch: number): string {
+  const next = "if its processes are gone for good: nightwriter installation take-over --reason TEXT";
+  return `epoch ${epoch} begins: the data came from another cluster, whose prefix in Redis, etcd or ZooKeeper is still claimed; ${next}`;
+}
+
+/** All locks are kept until the end of the migration, so what takes long about one table keeps the others too. */
+function lockText({ table, mode, whole }: TableLock, locks: readonly TableLock[]): string {
   const who = mode === "access exclusive" ? "nobody reads or writes it" : "nobody writes it";
-  const time = whole ? "for as long as its rows take" : "for a moment";
+  const slow = locks.filter((each) => each.whole).map((each) => each.table);
+  const until = slow.length === 0 ? "for a moment" : `until the rows of ${slow.join(", ")} are done`;
+  const time = whole ? "for as long as its rows take" : until;
   return `locks ${table}: ${who} ${time}`;
 }
 
