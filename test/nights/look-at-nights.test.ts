@@ -1,4 +1,6 @@
+import { openDatabase } from "@nightwriter/database";
 import { findSchedulers, recordSchedulerHeartbeat } from "@nightwriter/fleet";
+import { getJob } from "@nightwriter/job";
 import { leadershipOf, lookAtNights, type NightsLook } from "@nightwriter/nights";
 import { sql } from "kysely";
 import { describe, expect, it } from "vitest";
@@ -65,6 +67,28 @@ describe("lookAtNights", () => {
     await using night = await testJob({ restaurants: 1 });
     const none = { ...night.job, id: 0 };
     expect(await lookAtNights(night.database, none)).toMatchObject({ missing: [], early: [], overdue: [], due: 0 });
+  });
+});
+
+describe("lookAtNights of a role that may only select", () => {
+  it("answers all the same", async () => {
+    await using night = await testJob({ restaurants: 1 });
+    const { db } = night;
+    const url = new URL(night.test.url);
+    const role = sql.id(`auditor_of${url.pathname.replaceAll(/\W/g, "_")}`);
+    await sql`create role ${role} login password 'auditor'`.execute(db);
+    try {
+      await sql`grant usage on schema nightwriter, sales to ${role}`.execute(db);
+      await sql`grant select on all tables in schema nightwriter, sales to ${role}`.execute(db);
+      url.username = `auditor_of${url.pathname.replaceAll(/\W/g, "_")}`;
+      url.password = "auditor";
+      await using database = openDatabase({ url: url.href, applicationName: "auditor" });
+      const job = await getJob(database, night.job.definition);
+      expect(await lookAtNights(database, job)).toMatchObject({ early: [], parked: { count: 0 } });
+    } finally {
+      await sql`drop owned by ${role}`.execute(db);
+      await sql`drop role ${role}`.execute(db);
+    }
   });
 });
 
