@@ -170,8 +170,10 @@ async function readClaim(voters: Voters): Promise<string | undefined> {
   return most?.[0];
 }
 
-/** Also where nothing stands, since a server that had forgotten is to know it again. */
+/** If it is what most have. Then also where nothing stands, since a server that had forgotten is to know it again. */
 async function replaceClaim(voters: Voters, before: string | undefined, text: string): Promise<string | undefined> {
+  const stands = await readClaim(voters);
+  if (stands !== before) return stands;
   const ballots = await poll(voters, async (server) => {
     const found = await server.replaceClaim(undefined, text);
     if (before !== undefined && found === before) await server.replaceClaim(before, text);
