@@ -65,6 +65,9 @@ async function recordOthers(context: ApplyContext, outcomes: ReadonlyMap<Item, I
     outcome.outcome === "applied" || outcome.outcome === "parked" ? [] : [{ item, outcome }],
   );
   await recordAttempts(database, others, { fencingToken: term.fencingToken, worker }).catch((error: unknown) => {
-    logger.warn({ err: error, attempts: others.length }, "attempts not recorded");
+    const fields = { err: error, attempts: others.length };
+    // In weather the outcomes themselves tell of it.
+    if (sqlFault(error).retryable) logger.debug(fields, "attempts not recorded");
+    else logger.warn(fields, "attempts not recorded");
   });
 }

@@ -156,8 +156,8 @@ async function applyBatch(
   logger.debug({ ...where, items: items.length }, "batch answered");
   const unknown = outcomes.find((each) => each.outcome === "unknown");
   if (unknown !== undefined) {
-    logger.warn({ ...where, items: items.length, err: unknown.fault }, "batch met weather: trying again");
-    weather.bad();
+    const fields = { ...where, items: items.length, err: unknown.fault };
+    if (weather.bad()) logger.warn(fields, "batch met weather: trying again");
   } else {
     weather.good();
   }
@@ -170,8 +170,7 @@ async function applyBatch(
     } catch (error) {
       // Weather: the next write is fenced again, after a pause, and comes here again.
       if (!(error instanceof Fault && error.retryable)) throw error;
-      logger.warn({ ...where, err: error }, "term not read");
-      weather.bad();
+      if (weather.bad()) logger.warn({ ...where, err: error }, "term not read");
     }
   }
 }

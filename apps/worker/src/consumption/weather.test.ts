@@ -17,6 +17,17 @@ describe("weather", () => {
     expect(pauses).toEqual([75, 150, 300, 600, 1_200, 2_400, 3_750, 3_750, 75]);
   });
 
+  it("is told once a second at most, also when it was good in between", () => {
+    let nowMs = 5_000;
+    const weather = createWeather({ random: Math.random, pause: () => Promise.resolve(), nowMs: () => nowMs });
+    const told = [0, 75, 150, 700, 80, 999].map((passedMs) => {
+      nowMs += passedMs;
+      weather.good();
+      return weather.bad();
+    });
+    expect(told).toEqual([true, false, false, false, true, false]);
+  });
+
   it("is calm when the pause is over, and not before", async () => {
     const over = Promise.withResolvers<void>();
     const weather = createWeather({ random: Math.random, pause: () => over.promise });
