@@ -1,5 +1,6 @@
 import { recordAudit } from "@nightwriter/audit";
-import { systemClock } from "@nightwriter/core";
+import { Fault, systemClock } from "@nightwriter/core";
+import { sqlFault } from "@nightwriter/database";
 import { findClaim, takeOver } from "@nightwriter/installation";
 import { actor } from "../actor.ts";
 import { type Answer, answer } from "../answer.ts";
@@ -48,16 +49,20 @@ async function take(
   { config, database, installation, slots }: OpenedClaims,
   { reason, looked }: Taking,
 ): Promise<void> {
-  await database.db.transaction().execute(async (transaction) => {
-    await recordAudit(transaction, {
-      actor: actor(),
-      verb: "installation take-over",
-      arguments: { prefix: config.queuePrefix },
-      reason,
-      before: looked.map(({ slot, before }) => ({ store: slot.label, claim: before ?? null })),
-      after: installation,
+  try {
+    await database.db.transaction().execute(async (transaction) => {
+      await recordAudit(transaction, {
+        actor: actor(),
+        verb: "installation take-over",
+        arguments: { prefix: config.queuePrefix },
+        reason,
+        before: looked.map(({ slot, before }) => ({ store: slot.label, claim: before ?? null })),
+        after: installation,
+      });
+      const made = { by: config.workerName, now: systemClock.now() };
+      for (const slot of slots) await takeOver(slot, installation, made);
     });
-    const made = { by: config.workerName, now: systemClock.now() };
-    for (const slot of slots) await takeOver(slot, installation, made);
-  });
+  } catch (error) {
+    throw error instanceof Fault ? error : sqlFault(error);
+  }
 }
