@@ -7,13 +7,13 @@ import { sliceDates } from "./rules/date-slices.ts";
 import { findWrongDeltas } from "./rules/delta-from-snapshot.ts";
 import { type Differences, findDifferences } from "./rules/entries-equal-sources.ts";
 import { findRepeatedItems } from "./rules/entry-per-item.ts";
-import { findGuards } from "./rules/guards.ts";
+import { findMissingGuards } from "./rules/guards.ts";
 import type { DateRange, Inspection } from "./rules/inspection.ts";
 import { scanItems } from "./rules/item-scan.ts";
 import { isEmpty, joinScopes, nothingInScope, type PairScope, scanPairs } from "./rules/pair-scan.ts";
 import { claims, type Finding, type RuleName } from "./rules/rule.ts";
 import { scanRuns } from "./rules/run-scan.ts";
-import { findTerms, scanTerms } from "./rules/term-scan.ts";
+import { findWrongTerms, scanTerms } from "./rules/term-scan.ts";
 import { findTotalRows } from "./rules/total-row.ts";
 import { findForks } from "./rules/version-sequence.ts";
 import { onSharedSnapshot, type SnapshotTask } from "./shared-snapshot.ts";
@@ -137,10 +137,10 @@ class Verification {
       { name: "versions", find: findForks },
       {
         name: "terms",
-        find: async (inspection) => [...(await scanTerms(inspection)), ...(await findTerms(inspection))],
+        find: async (inspection) => [...(await scanTerms(inspection)), ...(await findWrongTerms(inspection))],
       },
       { name: "runs", find: scanRuns },
-      { name: "guards", find: findGuards },
+      { name: "guards", find: findMissingGuards },
       { name: "summary", find: async (inspection) => this.#summarize(inspection) },
     ];
   }

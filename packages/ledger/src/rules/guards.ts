@@ -39,7 +39,7 @@ const triggers: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Each guard that is missing, not valid or switched off. */
-export async function findGuards(inspection: Inspection): Promise<Finding[]> {
+export async function findMissingGuards(inspection: Inspection): Promise<Finding[]> {
   const wanted = [
     ...Object.entries(constraints).flatMap(([table, of]) =>
       Object.entries(of).map(([name, definition]) => ({ kind: "constraint", table, name, definition })),

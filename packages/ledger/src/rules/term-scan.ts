@@ -60,7 +60,7 @@ export async function scanTerms(inspection: Inspection): Promise<Finding[]> {
 }
 
 /** Terms and the rows of totals against the job's counter. */
-export async function findTerms(inspection: Inspection): Promise<Finding[]> {
+export async function findWrongTerms(inspection: Inspection): Promise<Finding[]> {
   const job = sql`${inspection.job.id}::integer`;
   return findViolations(
     inspection,
