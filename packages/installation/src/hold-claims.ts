@@ -1,5 +1,5 @@
 import type { Clock, Logger } from "@nightwriter/core";
-import type { Database } from "@nightwriter/database";
+import { type Database, startThroughWeather } from "@nightwriter/database";
 import type { ClaimSlot } from "./claim-slot.ts";
 import { claimEveryMs, createClaimant } from "./claimant.ts";
 import { currentInstallation } from "./installation.ts";
@@ -29,7 +29,8 @@ export interface HoldClaimsOptions {
  */
 export async function holdClaims(options: HoldClaimsOptions): Promise<Disposable> {
   const { database, leaseMs, onlyLooks = false, clock, logger, crash } = options;
-  const claimant = createClaimant({ ...options, installation: await currentInstallation(database) });
+  const installation = await startThroughWeather(async () => currentInstallation(database), { logger });
+  const claimant = createClaimant({ ...options, installation });
   const look = async (): Promise<void> => (onlyLooks ? claimant.check() : claimant.look());
   await look();
   return watchClaims({ look, everyMs: claimEveryMs(leaseMs), clock, logger, crash });
