@@ -1,59 +1,72 @@
 /**
  * One pass that holds entries against the items of the job's runs: an entry without an item belongs to nothing, an item without an
  * entry may not be part of a finished run, and each item must be whole in itself.
- *
- * Both are counted in one grouping: that finds doubles too, which a join of them does not.
  */
 import { type RawBuilder, sql } from "kysely";
 import { findViolations, type Inspection, type ViolationRow } from "./inspection.ts";
 import type { Finding } from "./rule.ts";
 
 export async function scanItems(inspection: Inspection): Promise<Finding[]> {
-  const partitionOfKey = sql`nightwriter.partition_of(each.key,
-    (select partition_count from nightwriter.job where id = ${inspection.job.id}::integer))`;
-  return findViolations(
-    inspection,
-    sql<ViolationRow>`
-      select told.rule, told.measure, each.key, each.business_date, each.run_id, null::bigint as version,
-        told.expected::text, told.actual::text
-      from (${strange(inspection)}) as each
-      cross join lateral (values
-        ('one-entry-per-item', 'items', each.entries > 0 and each.items = 0, 1, 0),
-        ('finished-runs-complete', 'entries', each.entries = 0 and each.is_owed, 1, 0),
-        ('items-whole', 'items', each.items > 1, 1, each.items),
-        ('items-whole', 'runs', each.lost > 0, 1, 0),
-        ('items-whole', 'entries of a withdrawn item', each.entries > 0 and each.is_withdrawn, 0, each.entries),
-        ('items-whole', 'partition', each.entries = 0 and each.items > 0 and each.partition <> ${partitionOfKey},
-          case when each.items > 0 then ${partitionOfKey} end, each.partition)
-      ) as told(rule, measure, holds, expected, actual)
-      where told.holds`,
-  );
+  const found = await findViolations(inspection, strangeItems(inspection));
+  return [...found, ...(await findDoubles(inspection))];
 }
 
 /**
- * Items that are not plain. One is plain that is there once and has its entry, or waits for it in its key's partition. Whose job an
- * item is of, its run says: one that has lost its run is told by every job.
+ * Whose job an item is of, its run says: one that has lost its run is told by every job. Which partition is its key's is asked only of
+ * items that wait: an applied one stays where it was applied.
  */
-function strange({ job }: Inspection): RawBuilder<unknown> {
+function strangeItems({ job }: Inspection): RawBuilder<ViolationRow> {
   const id = sql`${job.id}::integer`;
-  return sql`
-    select either.run_id, either.business_date, either.key, sum(either.item) as items, sum(either.entry) as entries,
-      sum(either.lost) as lost, bool_or(either.is_owed) as is_owed, bool_or(either.is_withdrawn) as is_withdrawn,
-      max(either.partition) as partition
-    from (
-      select run_id, business_date, key, 0, 1, 0, false, false, null::integer
-      from nightwriter.ledger_entry where job_id = ${id}
-      union all
-      select item.run_id, item.business_date, item.key, (run.id is not null)::integer, 0, (run.id is null)::integer,
-        item.status = 'due' and run.finished_at is not null and run.cancelled_at is null, item.status <> 'due', item.partition
-      from nightwriter.run_item as item
-      left join nightwriter.run on run.id = item.run_id
+  const ownPartition = sql`nightwriter.partition_of(item.key, (select partition_count from nightwriter.job where id = ${id}))`;
+  return sql<ViolationRow>`
+    select told.rule, told.measure, coalesce(entry.key, item.key) as key,
+      coalesce(entry.business_date, item.business_date) as business_date, coalesce(entry.run_id, item.run_id) as run_id,
+      null::bigint as version, told.expected::text, told.actual::text
+    from (select run_id, business_date, key from nightwriter.ledger_entry where job_id = ${id}) as entry
+    full join (
+      select each.run_id, each.business_date, each.key, each.partition, each.status <> 'due' as is_withdrawn, run.id is null as is_lost,
+        each.status = 'due' and run.finished_at is not null and run.cancelled_at is null as is_owed
+      from nightwriter.run_item as each
+      left join nightwriter.run on run.id = each.run_id
       where run.job_id = ${id} or run.id is null
-    ) as either(run_id, business_date, key, item, entry, lost, is_owed, is_withdrawn, partition)
-    group by either.run_id, either.business_date, either.key
-    having not (sum(either.item) = 1 and sum(either.lost) = 0 and case
-      when sum(either.entry) > 0 then not bool_or(either.is_withdrawn)
-      else not bool_or(either.is_owed) and max(either.partition) = nightwriter.partition_of(either.key,
-        (select partition_count from nightwriter.job where id = ${id}))
-    end)`;
+    ) as item
+      on item.run_id = entry.run_id and item.business_date = entry.business_date and item.key = entry.key
+    cross join lateral (values
+      ('one-entry-per-item', 'items', item.key is null or (item.is_lost and entry.key is not null), 1, 0),
+      ('finished-runs-complete', 'entries', entry.key is null and item.is_owed, 1, 0),
+      ('items-whole', 'runs', item.is_lost, 1, 0),
+      ('items-whole', 'entries of a withdrawn item', entry.key is not null and item.is_withdrawn, 0, 1),
+      ('items-whole', 'partition', entry.key is null and item.partition <> ${ownPartition},
+        case when entry.key is null then ${ownPartition} end, item.partition)
+    ) as told(rule, measure, holds, expected, actual)
+    where case
+        when item.key is null or item.is_lost then true
+        when entry.key is null then item.is_owed or item.partition <> ${ownPartition}
+        else item.is_withdrawn
+      end
+      and told.holds`;
+}
+
+/**
+ * Items that are there several times. Only a table without its primary key can have them, which is asked first: to group all items
+ * takes longer than all the rest of the pass.
+ */
+async function findDoubles(inspection: Inspection): Promise<Finding[]> {
+  const { rows } = await sql`
+    select from pg_constraint as it join pg_index as index on index.indexrelid = it.conindid
+    where it.conrelid = 'nightwriter.run_item'::regclass and it.contype = 'p' and index.indisvalid
+      and pg_get_constraintdef(it.oid) = 'PRIMARY KEY (run_id, business_date, key)'`.execute(inspection.db);
+  if (rows.length > 0) return [];
+  const id = sql`${inspection.job.id}::integer`;
+  return findViolations(
+    inspection,
+    sql<ViolationRow>`
+      select 'items-whole' as rule, 'items' as measure, item.key, item.business_date, item.run_id, null::bigint as version,
+        '1' as expected, count(*)::text as actual
+      from nightwriter.run_item as item
+      join nightwriter.run on run.id = item.run_id
+      where run.job_id = ${id}
+      group by item.run_id, item.business_date, item.key
+      having count(*) > 1`,
+  );
 }
