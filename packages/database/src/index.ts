@@ -4,6 +4,7 @@ export { type MigrateOptions, type MigrateResult, migrateToLatest, pendingLocks,
 export type { TableLock } from "./migration-locks.ts";
 export { migrations } from "./migrations.ts";
 export { type Database, type DatabaseOptions, openDatabase } from "./open-database.ts";
+export { ensureRoles, queueRoleStatements, roleStatements } from "./roles.ts";
 export type { RunItemStatus, RunKind, Schema } from "./schema.ts";
 export { assertSchemaCompatible, type SchemaFaultCode, type SchemaRange } from "./schema-version.ts";
 export { assertServerSupported, type ServerFacts, type ServerFaultCode } from "./server-requirements.ts";

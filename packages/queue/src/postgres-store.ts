@@ -26,6 +26,11 @@ import type { ItemQueue, PresentState, QueueStore } from "./queue-store.ts";
 const inFlightAtMost = 16;
 const idsPerLook = 5_000;
 
+/** The schema in PostgreSQL of the installation's queue. */
+export function queueSchema(prefix: string): string {
+  return `${prefix}_queue`;
+}
+
 /** Connects, checks the server, brings the queue's schema up to date and returns the store. Throws QueueFault and leaves no connection behind. */
 export async function openPostgresStore(connection: QueueConnection): Promise<QueueStore> {
   const { url, prefix, report } = connection;
@@ -35,7 +40,7 @@ export async function openPostgresStore(connection: QueueConnection): Promise<Qu
   );
   const { host, pathname } = new URL(url);
   const name = `postgres at ${host}${pathname}`;
-  const schema = `${prefix}_queue`;
+  const schema = queueSchema(prefix);
   const shared = new SharedPostgresConnection(poolConfig(connection, schema), report);
   try {
     await check(shared.pool, name);

@@ -1,26 +1,29 @@
 import { loadConfig } from "@nightwriter/config";
-import { migrateToLatest, pendingLocks, pendingSql, type TableLock } from "@nightwriter/database";
+import { migrateToLatest, pendingLocks, pendingSql, roleStatements, type TableLock } from "@nightwriter/database";
 import { type Answer, answer } from "../answer.ts";
 import { connectDatabase } from "../connect-database.ts";
+import { makeRoles } from "../make-roles.ts";
 import { openLogger } from "../open-logger.ts";
 import { plural } from "../output/format.ts";
 import type { Terminal } from "../terminal.ts";
 
 export interface MigrateVerbOptions {
   readonly dryRun: boolean;
+  /** Whether the roles are made as well, with their grants. */
+  readonly roles: boolean;
   /** How long locks may be waited for, in milliseconds. */
   readonly patience?: number | undefined;
 }
 
 /** Brings the schema up to date, or says with which SQL that would be done. */
-export async function migrate(terminal: Terminal, { dryRun, patience }: MigrateVerbOptions): Promise<Answer> {
+export async function migrate(terminal: Terminal, { dryRun, roles, patience }: MigrateVerbOptions): Promise<Answer> {
   const config = loadConfig();
   const logger = openLogger(terminal, config);
   // Patient: a migration takes as long as it takes, and what it waits for is another one.
   await using database = await connectDatabase({ config, verb: "migrate", logger, patient: true });
   const locks = await pendingLocks(database);
   if (dryRun) {
-    const pending = await pendingSql(database);
+    const pending = [...(await pendingSql(database)), ...(roles ? ["begin", ...roleStatements, "commit"] : [])];
     const sql = pending.map((statement) => (statement.startsWith("--") ? statement : `${statement};`));
     const text = pending.length === 0 ? "-- up to date: nothing to run" : sql.join("\n");
     const announced = locks.map((lock) => `-- ${lockText(lock, locks)}`);
@@ -40,7 +43,8 @@ export async function migrate(terminal: Terminal, { dryRun, patience }: MigrateV
   const lines = applied.map((name) => `applied ${name}`);
   if (epoch.started && epoch.epoch > 1) lines.push(epochText(epoch.epoch));
   lines.push(applied.length === 0 ? "up to date" : `${plural(applied.length, "migration")} applied`);
-  return answer({ inOrder: true, document: { applied, epoch, ...lockDocument(locks) }, text: lines.join("\n") });
+  if (roles) lines.push(await makeRoles(database, { config, logger }));
+  return answer({ inOrder: true, document: { applied, epoch, roles, ...lockDocument(locks) }, text: lines.join("\n") });
 }
 
 /** A new epoch is another installation: where the former one has claimed the prefix, every process is refused until somebody says that it is gone. */
