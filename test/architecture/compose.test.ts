@@ -6,7 +6,13 @@ import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { ROOT } from "./slice.ts";
 
-type Service = { command?: string[]; deploy?: { replicas: number }; build?: { context: string; dockerfile: string } };
+type Service = {
+  environment?: Record<string, string>;
+  depends_on?: Record<string, { condition: string }>;
+  command?: string[];
+  deploy?: { replicas: number };
+  build?: { context: string; dockerfile: string };
+};
 type Compose = { services: Record<string, Service> };
 
 const compose = parse(await readFile(join(ROOT, "docker-compose.yml"), "utf8"), { merge: true }) as Compose;
@@ -37,10 +43,29 @@ describe("docker-compose.yml", () => {
   });
 
   it("runs a migration once, two schedulers, and workers by any number", () => {
-    expect(compose.services["migrate"]?.command).toEqual(["migrate"]);
+    expect(compose.services["migrate"]?.command).toEqual(["migrate", "--roles"]);
     expect(compose.services["scheduler"]).toMatchObject({ command: ["scheduler"], deploy: { replicas: 2 } });
     expect(compose.services["worker"]).toMatchObject({ command: ["worker"] });
     expect(compose.services["worker"]).not.toHaveProperty("container_name");
+  });
+
+  it("runs each process under a login of its own, and only the migration as the owner of everything", () => {
+    const logins = Object.entries(compose.services).flatMap(([name, { environment = {} }]) => {
+      const url = environment["DATABASE_URL"];
+      return url === undefined ? [] : [[name, /^postgres:\/\/(\w+):\$\{(\w+):\?/.exec(url)?.slice(1)]];
+    });
+    expect(Object.fromEntries(logins)).toEqual({
+      migrate: ["nightwriter", "POSTGRES_PASSWORD"],
+      scheduler: ["scheduler", "SCHEDULER_PASSWORD"],
+      worker: ["worker", "WORKER_PASSWORD"],
+      operator: ["operator", "OPERATOR_PASSWORD"],
+    });
+    for (const name of ["scheduler", "worker", "operator"]) {
+      expect(compose.services[name]?.depends_on).toHaveProperty("logins", {
+        condition: "service_completed_successfully",
+      });
+      expect(compose.services["logins"]?.environment).toHaveProperty(`${name.toUpperCase()}_PASSWORD`);
+    }
   });
 
   it("keeps Redis from evicting and from forgetting", () => {

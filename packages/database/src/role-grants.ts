@@ -42,6 +42,7 @@ export const tableGrants: Readonly<Record<keyof Schema, Grants>> = {
   // Written by a trigger that runs as the owner.
   "nightwriter.ended_term": {},
   "nightwriter.lease": { scheduler: "insert, update, delete", worker: "insert, update, delete" },
+  "nightwriter.claim": everybody("insert (prefix, place, claim), update (claim)"),
   "nightwriter.worker": { worker: "insert, update, delete" },
   "nightwriter.scheduler": { scheduler: "insert, update, delete" },
   "nightwriter.run": {
