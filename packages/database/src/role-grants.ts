@@ -52,8 +52,8 @@ export const tableGrants: Readonly<Record<keyof Schema, Grants>> = {
   },
   "nightwriter.run_item": {
     scheduler: `${makesItems}, update (generation)`,
-    worker: "update (status)",
-    operator: `${makesItems}, update (generation, status, partition)`,
+    worker: "update (status, parked_for)",
+    operator: `${makesItems}, update (generation, status, parked_for, partition)`,
   },
   "nightwriter.key_total": {
     scheduler: "insert (job_id, key)",
