@@ -1,7 +1,6 @@
 /** Bringing a database up to date, and which builds may work on which schema. */
 
 import {
-  appliedMigrations,
   assertSchemaCompatible,
   currentEpoch,
   migrateToLatest,
@@ -17,6 +16,16 @@ import { emptiedDatabase } from "./emptied.ts";
 import { dumpSchema } from "./schema-dump.ts";
 
 const names = Object.keys(migrations);
+
+/** What the database says it has had; none where it has never been migrated. */
+async function appliedMigrations({ db }: Pick<TestDatabase, "db">): Promise<string[]> {
+  const there = await sql<{ found: boolean }>`select to_regclass('nightwriter.migration') is not null as found`.execute(
+    db,
+  );
+  if (there.rows[0]?.found !== true) return [];
+  const { rows } = await sql<{ name: string }>`select name from nightwriter.migration order by name`.execute(db);
+  return rows.map(({ name }) => name);
+}
 
 /** Migrations of a later build: each adds what the build before it can ignore. */
 const next = {

@@ -1,4 +1,3 @@
-export { appliedMigrations } from "./applied-migrations.ts";
 export { currentEpoch, ensureEpoch } from "./epoch.ts";
 export { type MigrateOptions, type MigrateResult, migrateToLatest, pendingLocks, pendingSql } from "./migrate.ts";
 export type { TableLock } from "./migration-locks.ts";
