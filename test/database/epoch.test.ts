@@ -1,6 +1,6 @@
 /** Transaction ids count within one cluster only, and the database knows which one it is in. */
 
-import { currentEpoch, ensureEpoch, migrateToLatest, pendingSql } from "@nightwriter/database";
+import { currentEpoch, migrateToLatest, pendingSql } from "@nightwriter/database";
 import { bothPostgres, makeRestaurants, recordSales, type TestDatabase, testDatabase } from "@nightwriter/testkit";
 import { describe, expect, test } from "vitest";
 
@@ -40,14 +40,14 @@ describe.each(bothPostgres)("the epoch on PostgreSQL %s", (server) => {
     await using test = await testDatabase({ server });
     await test.db.insertInto("nightwriter.epoch").values({ epoch: 2, system_identifier: 1n }).execute();
     await expect(currentEpoch(test.database)).rejects.toMatchObject({ message: command });
-    expect(await ensureEpoch(test.database)).toEqual({ epoch: 3, started: true });
+    expect((await migrateToLatest(test.database)).epoch).toEqual({ epoch: 3, started: true });
     expect(await currentEpoch(test.database)).toBe(3);
   });
 
   test("is one, however many start it at once", async () => {
     await using test = await testDatabase({ server, max: 10 });
     await restore(test);
-    const all = await Promise.all(Array.from({ length: 10 }, async () => ensureEpoch(test.database)));
+    const all = await Promise.all(Array.from({ length: 10 }, async () => (await migrateToLatest(test.database)).epoch));
     const [first] = all;
     expect(new Set(all.map(({ epoch }) => epoch))).toEqual(new Set([first?.epoch]));
     expect(all.filter(({ started }) => started)).toHaveLength(1);

@@ -1,6 +1,6 @@
 /** The claim in both queues, and what a process concludes from what it finds there. */
 import { type Logger, silentLogger, systemClock } from "@nightwriter/core";
-import { ensureEpoch } from "@nightwriter/database";
+import { migrateToLatest } from "@nightwriter/database";
 import {
   type ClaimSlot,
   createClaimant,
@@ -143,7 +143,7 @@ describe.each(bothPostgres)("an installation on PostgreSQL %s", (server) => {
     await using kept = await testDatabase({ server });
     const first = await currentInstallation(kept.database);
     await sql`update nightwriter.epoch set system_identifier = 1`.execute(kept.db);
-    expect(await ensureEpoch(kept.database)).toEqual({ epoch: 2, started: true });
+    expect((await migrateToLatest(kept.database)).epoch).toEqual({ epoch: 2, started: true });
     const second = await currentInstallation(kept.database);
     const actor = { name: "ann", host: "desk" };
     const fork = await forkInstallation(kept.database, { actor, reason: "a copy for the auditors" });

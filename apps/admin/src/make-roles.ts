@@ -1,6 +1,6 @@
 import type { Config } from "@nightwriter/config";
 import type { Logger } from "@nightwriter/core";
-import { type Database, ensureRoles, openDatabase, queueRoleStatements } from "@nightwriter/database";
+import { type Database, ensureRoles, openDatabase } from "@nightwriter/database";
 
 /**
  * Makes the roles and grants each what it needs, also in a queue in Postgres: that has tables of its own, which the first process to
@@ -20,5 +20,5 @@ async function giveQueue({ queueUrl: url, queuePrefix: prefix }: Config, logger:
   const queues = await connectQueues({ url, prefix, applicationName: "nightwriter migrate", logger, poolSize: 1 });
   await queues.close();
   await using database = openDatabase({ url, applicationName: "nightwriter migrate", max: 1, logger });
-  await ensureRoles(database, queueRoleStatements(queueSchema(prefix)));
+  await ensureRoles(database, queueSchema(prefix));
 }

@@ -1,9 +1,9 @@
-export { currentEpoch, ensureEpoch } from "./epoch.ts";
+export { currentEpoch } from "./epoch.ts";
 export { type MigrateOptions, type MigrateResult, migrateToLatest, pendingLocks, pendingSql } from "./migrate.ts";
 export type { TableLock } from "./migration-locks.ts";
 export { migrations } from "./migrations.ts";
 export { type Database, type DatabaseOptions, openDatabase } from "./open-database.ts";
-export { ensureRoles, queueRoleStatements, roleStatements } from "./roles.ts";
+export { ensureRoles, roleStatements } from "./roles.ts";
 export type { RunItemStatus, RunKind, Schema } from "./schema.ts";
 export { assertSchemaCompatible, type SchemaFaultCode, type SchemaRange } from "./schema-version.ts";
 export { assertServerSupported, type ServerFacts, type ServerFaultCode } from "./server-requirements.ts";

@@ -41,7 +41,7 @@ export const roleStatements: readonly string[] = [
  * BullMQ makes a sequence for each queue when the first job is added, and would leave it to that process's login alone. So what makes
  * sequences runs as the schema's owner, and only those who may add jobs may call it.
  */
-export function queueRoleStatements(schema: string): readonly string[] {
+function queueRoleStatements(schema: string): readonly string[] {
   const writers = "nightwriter_scheduler, nightwriter_worker, nightwriter_operator";
   return [
     ...[...groups, "migrator"].map(makeRole),
@@ -60,10 +60,12 @@ export function queueRoleStatements(schema: string): readonly string[] {
 }
 
 /**
- * Runs the statements in one transaction. Needs the right to make roles and what belongs to whoever migrated. Idempotent, and
- * meant to be run after each migration. Throws SqlFault; nothing is changed then.
+ * Makes the roles and grants each what it needs; with `queueSchema`, in that schema of a queue in PostgreSQL and nowhere else. One
+ * transaction. Needs the right to make roles and what belongs to whoever migrated. Idempotent, and meant to be run after
+ * each migration. Throws SqlFault; nothing is changed then.
  */
-export async function ensureRoles({ db }: Database, statements: readonly string[] = roleStatements): Promise<void> {
+export async function ensureRoles({ db }: Database, queueSchema?: string): Promise<void> {
+  const statements = queueSchema === undefined ? roleStatements : queueRoleStatements(queueSchema);
   try {
     await db.transaction().execute(async (transaction) => {
       // Roles belong to the cluster: two databases at once would both make them.
