@@ -38,7 +38,8 @@ describe("one of three workers", { timeout: 180_000 }, () => {
       { ...short, frozen: true, build: planted(freezing, withoutTokenCheck) },
       async ({ fleet }, { fenced, partition }) => {
         expect(fenced).not.toContain(partition);
-        await expectNightInOrder(fleet);
+        // What it wrote, if the next holder had left it anything, verify names: an entry of a term that had ended.
+        await expectNightInOrder(fleet, ["within-term", "total-row"]);
       },
     );
   });

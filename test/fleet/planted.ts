@@ -2,7 +2,7 @@
 
 import { type MutatedBuild, type Mutation, mutatedBuild } from "@nightwriter/testkit";
 
-const applying = "packages/ledger/src/apply-items.ts";
+const sending = "packages/ledger/src/send-write.ts";
 const writing = "packages/ledger/src/guarded-write.ts";
 
 /** Logged at the named point, with the partition, before the trouble begins. */
@@ -15,22 +15,23 @@ export const troubleMessage = "trouble planted here";
 function beforeSending(trouble: string): Mutation[] {
   return [
     {
-      file: applying,
-      replace: "/** Items in one statement, at most. */",
+      file: sending,
+      replace: "/** Sends one statement over the items,",
       by: `let armed = false;
 process.on("SIGUSR2", () => { armed = true; });
-/** Items in one statement, at most. */`,
+/** Sends one statement over the items,`,
     },
     {
-      file: applying,
-      replace: "const answer = await database.run(",
+      file: sending,
+      replace: "const { rows, warnings } = await context.database.run(",
       by: `if (armed) {
         armed = false;
+        const { term } = context;
         const line = { level: 40, msg: ${JSON.stringify(troubleMessage)}, partition: term.partition, fencingToken: String(term.fencingToken), items: items.length, atNs: String(process.hrtime.bigint()) };
         process.stdout.write(JSON.stringify(line) + "\\n");
         ${trouble}
       }
-      const answer = await database.run(`,
+      const { rows, warnings } = await context.database.run(`,
     },
   ];
 }
