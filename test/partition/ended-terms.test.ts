@@ -1,10 +1,12 @@
 /** What the database does by itself when a term begins or ends, whichever build it is that begins or ends it. */
+import { migrateToLatest, migrations } from "@nightwriter/database";
 import { type Job, registerJob } from "@nightwriter/job";
 import { raiseTerm, readTerms, sealTerm, type Term } from "@nightwriter/partition";
 import { restaurantTotals } from "@nightwriter/restaurant-totals";
 import { bothPostgres, heldBack, type PostgresVersion, type TestDatabase, testDatabase } from "@nightwriter/testkit";
 import { sql } from "kysely";
 import { describe, expect, it } from "vitest";
+import { emptiedDatabase } from "../database/emptied.ts";
 
 interface Fixture extends AsyncDisposable {
   readonly test: TestDatabase;
@@ -43,6 +45,9 @@ async function ended({ test }: Fixture): Promise<{ partition: number; fencing_to
     .orderBy("id")
     .execute();
 }
+
+const recordRestaurant =
+  "insert into sales.restaurant (id, name, time_zone, currency) values ('r1', 'r1', 'UTC', 'EUR')";
 
 /** The statements of builds that know nothing of tokens of their own. */
 const olderBuild = {
@@ -158,6 +163,51 @@ describe.each(bothPostgres)("a term on PostgreSQL %s", (server) => {
       expect(rows).toEqual([{ seen: true, waited: true }]);
     },
   );
+
+  it("is kept with a newer snapshot than that of the statement which ends it: that one does not see the write", async () => {
+    await using fixture = await openJob(server);
+    const { test, job } = fixture;
+    const term = await fixture.raise(1);
+    await using write = await heldBack(test.database);
+    await write.run("select from nightwriter.partition_term where job_id = $1 and partition = 1 for share", [job.id]);
+    await write.run(recordRestaurant, []);
+    const ending = sql<{ own: string }>`update nightwriter.partition_term set nonce = gen_random_uuid()
+      where job_id = ${job.id} and partition = 1 returning pg_current_snapshot() as own`.execute(test.db);
+    await write.waitedFor();
+    await write.commit();
+    const own = (await ending).rows[0]?.own;
+    const { rows } = await sql`
+      select pg_visible_in_snapshot(written.xmin::text::xid8, ${own}::pg_snapshot) as own,
+        pg_visible_in_snapshot(written.xmin::text::xid8, ended.ended_snapshot) as kept
+      from nightwriter.ended_term as ended, sales.restaurant as written where ended.fencing_token = ${term.fencingToken}`.execute(
+      test.db,
+    );
+    expect(rows).toEqual([{ own: false, kept: true }]);
+  });
+
+  it("gets a token of its own while an older schema is migrated, and what it was before is not judged", async () => {
+    await using test = await emptiedDatabase(server);
+    const names = Object.keys(migrations);
+    const before = Object.fromEntries(Object.entries(migrations).slice(0, names.indexOf("0006-hardening")));
+    await migrateToLatest(test.database, before);
+    await sql`insert into nightwriter.job (name, partition_count, fencing_token) values ('restaurant-totals', 3, 7)`.execute(
+      test.db,
+    );
+    await sql`insert into nightwriter.partition_term (job_id, partition, fencing_token, holder)
+      values (1, 0, 7, 'left'), (1, 1, 5, 'left'), (1, 2, 5, 'right')`.execute(test.db);
+    await migrateToLatest(test.database);
+    const { rows } = await sql<{
+      fencing_token: bigint;
+    }>`select fencing_token from nightwriter.partition_term order by partition`.execute(test.db);
+    const [first, second, third] = rows.map(({ fencing_token }) => fencing_token);
+    expect(first).toBe(7n);
+    expect([second, third].toSorted()).toEqual([8n, 9n]);
+    const row = await test.db
+      .selectFrom("nightwriter.job")
+      .select(["fencing_token", "ended_terms_after"])
+      .executeTakeFirst();
+    expect(row).toEqual({ fencing_token: 9n, ended_terms_after: 7n });
+  });
 
   it("is not ended from a snapshot that may be older than its last write", async () => {
     await using fixture = await openJob(server);
