@@ -201,7 +201,7 @@ describe.each(bothPostgres)("a term on PostgreSQL %s", (server) => {
     }>`select fencing_token from nightwriter.partition_term order by partition`.execute(test.db);
     const [first, second, third] = rows.map(({ fencing_token }) => fencing_token);
     expect(first).toBe(7n);
-    expect([second, third].toSorted()).toEqual([8n, 9n]);
+    expect(new Set([second, third])).toEqual(new Set([8n, 9n]));
     const row = await test.db
       .selectFrom("nightwriter.job")
       .select(["fencing_token", "ended_terms_after"])
