@@ -72,7 +72,7 @@ describe.each(bothPostgres)("verify on PostgreSQL %s", (server) => {
         `update nightwriter.run set plan_snapshot = '4000000000:4000000000:' where business_date = '${third}' and kind = 'nightly'`,
       );
       expect(await broken(history)).toMatchObject([
-        { rule: "snapshot-order", date: third, measure: "xid of the plan", actual: 4_000_000_000n },
+        { rule: "snapshot-order", date: third, measure: "xid still to come, seen by the plan", actual: 4_000_000_000n },
       ]);
     });
 

@@ -17,8 +17,7 @@ export async function scanRuns(inspection: Inspection): Promise<Finding[]> {
       from nightwriter.run where job_id = ${job} and kind = 'nightly'
       group by business_date having count(*) > 1
       union all
-      select 'snapshot-order', 'xid of the plan', null, business_date, id, null, pg_snapshot_xmax(pg_current_snapshot())::text,
-        pg_snapshot_xmax(plan_snapshot)::text
+      select 'snapshot-order', 'xid still to come, seen by the plan', null, business_date, id, null, null, pg_snapshot_xmax(plan_snapshot)::text
       from nightwriter.run
       where job_id = ${job} and plan_epoch = (select max(epoch) from nightwriter.epoch)
         and (select system_identifier from nightwriter.epoch order by epoch desc limit 1)
