@@ -86,7 +86,7 @@ describe("nightwriter migrate", { timeout: 120_000 }, () => {
     const first = await made.run("migrate", "--json");
     expect(documentOf(first)).toMatchObject({ epoch: { started: true } });
     const second = await made.run("migrate", "--json");
-    expect(documentOf(second)).toEqual({ applied: [], epoch: { epoch: 1, started: false } });
+    expect(documentOf(second)).toEqual({ applied: [], epoch: { epoch: 1, started: false }, roles: false });
     expect((await made.run("migrate", "--dry-run")).stdout).toBe("-- up to date: nothing to run");
     expect((await made.run("status")).code).toBe(0);
   });
