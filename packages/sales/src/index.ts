@@ -1,12 +1,12 @@
-export { type AmountColumns, type AmountReader, compileAmount } from "./amount.ts";
-export { BadLines } from "./bad-lines.ts";
-export { businessDate, isoDateOf } from "./business-date.ts";
-export { type Fingerprint, fingerprintFile } from "./content.ts";
-export type { Encoding, FileOptions } from "./csv-file.ts";
-export { currencyDigits } from "./currency.ts";
-export { compileDateFormat, type DateFormat } from "./date-format.ts";
 export { type BadLine, ImportFault, type ImportFaultCode } from "./import-fault.ts";
-export { type ImportOptions, type ImportProgress, type ImportResult, importSales } from "./import-sales.ts";
+export { type AmountColumns, type AmountReader, compileAmount } from "./read/amount.ts";
+export { businessDate, isoDateOf } from "./read/business-date.ts";
+export { type Fingerprint, fingerprintFile } from "./read/content.ts";
+export type { Encoding, FileOptions } from "./read/csv-file.ts";
+export { currencyDigits } from "./read/currency.ts";
+export { compileDateFormat, type DateFormat } from "./read/date-format.ts";
+export { BadLines } from "./record/bad-lines.ts";
+export { type ImportOptions, type ImportProgress, type ImportResult, importSales } from "./record/import-sales.ts";
 export {
   type Complaint,
   type LineTarget,
@@ -14,6 +14,6 @@ export {
   type Loaded,
   loadLines,
   type RestaurantChoice,
-} from "./load-lines.ts";
-export type { Restaurant, RestaurantOptions } from "./restaurant-store.ts";
-export { inTurn } from "./turn.ts";
+} from "./record/load-lines.ts";
+export { inTurn } from "./record/turn.ts";
+export type { Restaurant, RestaurantOptions } from "./restaurants/restaurant-store.ts";

@@ -1,9 +1,9 @@
 /** Lines of a file as rows of sales.sale, and what they come to. */
-import { type AmountColumns, type AmountReader, compileAmount } from "./amount.ts";
-import { businessDay, isoDateOf, wallMsOf } from "./business-date.ts";
-import type { DateFormat } from "./date-format.ts";
+import { type AmountColumns, type AmountReader, compileAmount } from "../read/amount.ts";
+import { businessDay, isoDateOf, wallMsOf } from "../read/business-date.ts";
+import type { DateFormat } from "../read/date-format.ts";
+import type { Restaurant } from "../restaurants/restaurant-store.ts";
 import type { Complaint, LineTarget } from "./load-lines.ts";
-import type { Restaurant } from "./restaurant-store.ts";
 
 /** Where the rows go, and how their dates are written. */
 type Setting = { readonly source: string; readonly epoch: number; readonly format: DateFormat };

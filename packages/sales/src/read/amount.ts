@@ -1,8 +1,9 @@
 /** Amounts out of columns: one that has the amount, or a quantity and a price. */
+
+import type { Complaint } from "../record/load-lines.ts";
+import type { Restaurant } from "../restaurants/restaurant-store.ts";
 import { compileDecimal, type Decimal, productMinor, type Reading, toMinor } from "./decimal.ts";
-import type { Complaint } from "./load-lines.ts";
 import { remember } from "./remember.ts";
-import type { Restaurant } from "./restaurant-store.ts";
 
 export type AmountColumns =
   | { readonly column: string }

@@ -5,15 +5,15 @@
  * it early, a bad line, a lost connection, SIGKILL, leaves the database as it was, and the same call can be made again.
  */
 import { type Database, type Session, SqlFault } from "@nightwriter/database";
-import type { AmountColumns } from "./amount.ts";
+import type { BadLine } from "../import-fault.ts";
+import type { AmountColumns } from "../read/amount.ts";
+import { delimiterOf, type FileOptions, iconvNames } from "../read/csv-file.ts";
+import { compileDateFormat, type DateFormat } from "../read/date-format.ts";
+import { checkRestaurantOptions, type RestaurantOptions } from "../restaurants/restaurant-store.ts";
 import { BadLines } from "./bad-lines.ts";
-import { delimiterOf, type FileOptions, iconvNames } from "./csv-file.ts";
-import { compileDateFormat, type DateFormat } from "./date-format.ts";
 import { currentEpoch } from "./epoch.ts";
-import type { BadLine } from "./import-fault.ts";
 import { findKnownContent, forgetContent, rememberContent } from "./known-content.ts";
 import { loadLines, type RestaurantChoice } from "./load-lines.ts";
-import { checkRestaurantOptions, type RestaurantOptions } from "./restaurant-store.ts";
 import { SaleRows } from "./sale-rows.ts";
 import { SkipFile } from "./skip-file.ts";
 import { inTurn } from "./turn.ts";

@@ -10,7 +10,7 @@
 import { createRequire } from "node:module";
 import type * as dateFnsUtc from "@date-fns/utc";
 import type * as dateFns from "date-fns";
-import { ImportFault } from "./import-fault.ts";
+import { ImportFault } from "../import-fault.ts";
 import { remember } from "./remember.ts";
 
 // As CommonJS: as ES modules, each of date-fns' hundreds of files has Node read its package.json of 200 kB, which takes every

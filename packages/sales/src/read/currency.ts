@@ -4,7 +4,7 @@
  * Not asked of Intl: its digits are those that shops print, not those that the standard counts in, and differ for a
  * score of currencies (HUF, PKR and IDR have 2, Intl says 0; IQD has 3, Intl says 0).
  */
-import { ImportFault } from "./import-fault.ts";
+import { ImportFault } from "../import-fault.ts";
 
 /** Every currency that is not here has 2. */
 const digitsBySize = {

@@ -1,9 +1,9 @@
 /** A CSV file as records, a bounded piece at a time, whatever its encoding; exactly the content that was fingerprinted. */
 import { createHash } from "node:crypto";
 import iconv from "iconv-lite";
+import { ImportFault } from "../import-fault.ts";
 import { type Fingerprint, name, readContent } from "./content.ts";
 import { CsvReader, type CsvRecord, maxLineLength } from "./csv-reader.ts";
-import { ImportFault } from "./import-fault.ts";
 
 export type Encoding = "utf-8" | "latin-1";
 

@@ -11,7 +11,7 @@ import { createReadStream } from "node:fs";
 import { open } from "node:fs/promises";
 import { basename } from "node:path";
 import { createGunzip } from "node:zlib";
-import { ImportFault } from "./import-fault.ts";
+import { ImportFault } from "../import-fault.ts";
 import { plainContent } from "./plain-content.ts";
 
 const pieceBytes = 65_536;

@@ -1,5 +1,5 @@
-import { name } from "./content.ts";
-import { type BadLine, ImportFault } from "./import-fault.ts";
+import { type BadLine, ImportFault } from "../import-fault.ts";
+import { name } from "../read/content.ts";
 import type { SkipFile } from "./skip-file.ts";
 
 /** The bad lines of a file: all are counted, the first are kept, and with a skip file each of them is written there. */

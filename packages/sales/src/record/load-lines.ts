@@ -8,13 +8,13 @@
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { type Database, type Session, sqlFault } from "@nightwriter/database";
+import { ImportFault } from "../import-fault.ts";
+import { type Fingerprint, name } from "../read/content.ts";
+import { type FileOptions, type Piece, readPieces } from "../read/csv-file.ts";
+import type { CsvRecord } from "../read/csv-reader.ts";
+import { findColumns, hasColumn } from "../read/header.ts";
+import { type Restaurant, type RestaurantOptions, Restaurants } from "../restaurants/restaurant-store.ts";
 import type { BadLines } from "./bad-lines.ts";
-import { type Fingerprint, name } from "./content.ts";
-import { type FileOptions, type Piece, readPieces } from "./csv-file.ts";
-import type { CsvRecord } from "./csv-reader.ts";
-import { findColumns, hasColumn } from "./header.ts";
-import { ImportFault } from "./import-fault.ts";
-import { type Restaurant, type RestaurantOptions, Restaurants } from "./restaurant-store.ts";
 
 /** Which restaurant a line belongs to: always the same one, or the one that a column names. */
 export type RestaurantChoice = { readonly id: string } | { readonly column: string };

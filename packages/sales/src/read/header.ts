@@ -1,4 +1,4 @@
-import { ImportFault } from "./import-fault.ts";
+import { ImportFault } from "../import-fault.ts";
 
 /**
  * Where the wanted columns stand in a header, in the order they are asked for. Case and blanks around a name do not

@@ -6,9 +6,9 @@
  */
 import { type Database, type Session, SqlFault } from "@nightwriter/database";
 import { sql } from "kysely";
-import { currencyDigits } from "./currency.ts";
-import { ImportFault } from "./import-fault.ts";
-import { detached } from "./remember.ts";
+import { ImportFault } from "../import-fault.ts";
+import { currencyDigits } from "../read/currency.ts";
+import { detached } from "../read/remember.ts";
 
 /** What must be known of a restaurant to read its lines. */
 export interface Restaurant {

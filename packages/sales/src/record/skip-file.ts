@@ -7,7 +7,7 @@
  */
 import { type FileHandle, open, rename, rm, stat } from "node:fs/promises";
 import iconv from "iconv-lite";
-import { ImportFault } from "./import-fault.ts";
+import { ImportFault } from "../import-fault.ts";
 
 export class SkipFile {
   readonly #path: string;

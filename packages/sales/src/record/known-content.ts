@@ -9,8 +9,8 @@
 import { invariant } from "@nightwriter/core";
 import type { Database, Session } from "@nightwriter/database";
 import { sql } from "kysely";
-import { type Fingerprint, fingerprintFile, name } from "./content.ts";
-import { ImportFault } from "./import-fault.ts";
+import { ImportFault } from "../import-fault.ts";
+import { type Fingerprint, fingerprintFile, name } from "../read/content.ts";
 
 type ImportFile = {
   readonly contentHash: string;
