@@ -4,7 +4,7 @@ import { invariant } from "@nightwriter/core";
 import { type Database, type DatabaseOptions, migrateToLatest, openDatabase } from "@nightwriter/database";
 import { type Job, registerJob } from "@nightwriter/job";
 import type { Item } from "@nightwriter/ledger";
-import { restaurantTotals } from "@nightwriter/restaurant-totals";
+import { restaurantTotals, schemaLists } from "@nightwriter/restaurant-totals";
 import { dueItems, ensureNightlyRun, finishRuns } from "@nightwriter/run";
 import { withSetting } from "./setting.ts";
 
@@ -35,7 +35,7 @@ export async function openLedger(url: string, daysUsed = 0): Promise<Ledger> {
   const options: DatabaseOptions = { url, applicationName: "bench", max: connections, statementTimeoutMs: 0 };
   const database = opened.use(openDatabase(options));
   const writing = opened.use(openDatabase({ ...options, indexLookups: true }));
-  await migrateToLatest(database);
+  await migrateToLatest(database, { lists: schemaLists });
   const job = await registerJob(database, restaurantTotals);
   let day = daysUsed;
   const kept = opened.move();

@@ -1,8 +1,9 @@
 /** What did not apply is kept once for each item, outcome and holder, whoever inserts it. */
-import { migrateToLatest, migrations } from "@nightwriter/database";
+import { migrateToLatest } from "@nightwriter/database";
 import { bothPostgres, testDatabase } from "@nightwriter/testkit";
 import { type Kysely, sql } from "kysely";
 import { describe, expect, test } from "vitest";
+import { coreBefore } from "./core-lists.ts";
 import { emptiedDatabase } from "./emptied.ts";
 
 /** As every build has inserted it: a plain row, without a word of what is there. */
@@ -42,8 +43,7 @@ describe.each(bothPostgres)("attempts on PostgreSQL %s", (server) => {
 
   test("of before are collapsed by the migration, the last reason of each kept", async () => {
     await using night = await emptiedDatabase(server);
-    const before = Object.fromEntries(Object.entries(migrations).filter(([name]) => name < "0006"));
-    await migrateToLatest(night.database, before);
+    await migrateToLatest(night.database, { lists: coreBefore("0006") });
     for (const [reason, minute] of Object.entries({ first: 1, second: 2, third: 3 })) {
       await insert(reason).execute(night.db);
       await insert(`${reason} of another`, { worker: "w2" }).execute(night.db);

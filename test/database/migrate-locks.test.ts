@@ -1,21 +1,18 @@
 /** What a migration locks, that it says so, and that nobody waits behind it. */
 
-import { migrateToLatest, migrations, openDatabase, pendingLocks, pendingSql } from "@nightwriter/database";
+import { coreSchema, migrateToLatest, openDatabase, pendingLocks, pendingSql } from "@nightwriter/database";
 import { bothPostgres, type TestDatabase, testDatabase } from "@nightwriter/testkit";
 import { type Kysely, sql } from "kysely";
 import { describe, expect, test } from "vitest";
+import { coreBefore, coreWith } from "./core-lists.ts";
 import { emptiedDatabase } from "./emptied.ts";
 
-type Known = Parameters<typeof migrateToLatest>[1] & object;
-
 /** This build's and one more, which changes a table that everybody uses. */
-const planted = (statement: string): Known => ({
-  ...migrations,
-  "0901-planted": { up: async (db) => void (await sql.raw(statement).execute(db)) },
-});
+const planted = (statement: string) =>
+  coreWith({ "0901-planted": { up: async (db) => void (await sql.raw(statement).execute(db)) } });
 const addNote = planted("alter table nightwriter.run add column note text");
 
-const all = Object.entries(migrations);
+const all = Object.entries(coreSchema.migrations);
 
 /** Tables that were there before, with what this transaction has on them and the file they are in. */
 async function locked(db: Kysely<never>, before: ReadonlyMap<string, string>): Promise<Record<string, string>> {
@@ -53,7 +50,7 @@ async function runAndTakeBack({ db }: TestDatabase) {
 describe.each(bothPostgres)("a migration on PostgreSQL %s", (server) => {
   test("locks what it says, and rewrites neither sales nor entries", async () => {
     await using test = await emptiedDatabase(server);
-    await migrateToLatest(test.database, Object.fromEntries(all.slice(0, -1)));
+    await migrateToLatest(test.database, { lists: coreBefore(all.at(-1)?.[0] ?? "") });
     const told = await pendingLocks(test.database);
     const { before, after, taken } = await runAndTakeBack(test);
     const said = Object.fromEntries(told.map(({ table, mode }) => [table, mode]));
@@ -79,7 +76,8 @@ describe.each(bothPostgres)("a migration on PostgreSQL %s", (server) => {
     await reader.session(async (session) => {
       await session.query("begin; select from nightwriter.run");
       const enough = Promise.withResolvers<void>();
-      const migrating = migrateToLatest(migrator, addNote, {
+      const migrating = migrateToLatest(migrator, {
+        lists: addNote,
         onBlocked: ({ who }) => {
           blocked.push(who);
           if (blocked.length === 3) enough.resolve();
@@ -112,7 +110,7 @@ describe("migrateToLatest", () => {
     await using test = await testDatabase();
     await test.database.session(async (session) => {
       await session.query("begin; lock table nightwriter.run in access share mode");
-      await expect(migrateToLatest(test.database, addNote, { patienceMs: 1 })).rejects.toMatchObject({
+      await expect(migrateToLatest(test.database, { lists: addNote, patienceMs: 1 })).rejects.toMatchObject({
         code: "migration_blocked",
         retryable: true,
         message: expect.stringMatching(
@@ -137,27 +135,27 @@ describe("migrateToLatest", () => {
   test("builds large indexes beside those who write, and again what was left half built", async () => {
     await using test = await testDatabase();
     const index = { name: "restaurant_name", table: "sales.restaurant", on: "(name)", unique: true };
-    const known: Known = { ...migrations, "0901-planted": { up: async () => undefined, indexes: [index] } };
+    const lists = coreWith({ "0901-planted": { up: async () => undefined, indexes: [index] } });
     const add = async (id: string): Promise<void> =>
       void (await sql`insert into sales.restaurant (id, name, time_zone, currency) values (${id}, 'Soho', 'UTC', 'EUR')`.execute(
         test.db,
       ));
     await add("one");
     await add("two");
-    await expect(migrateToLatest(test.database, known)).rejects.toMatchObject({ sqlstate: "23505" });
+    await expect(migrateToLatest(test.database, { lists })).rejects.toMatchObject({ sqlstate: "23505" });
     expect(await isValid(test)).toEqual([{ valid: false }]);
     const rebuild = [
       "drop index concurrently sales.restaurant_name",
       "create unique index concurrently restaurant_name on sales.restaurant (name)",
     ];
-    expect(await pendingSql(test.database, known)).toEqual(rebuild);
+    expect(await pendingSql(test.database, lists)).toEqual(rebuild);
     await sql`delete from sales.restaurant where id = 'two'`.execute(test.db);
     const built: string[] = [];
-    const migrate = async () => migrateToLatest(test.database, known, { onIndex: (each) => void built.push(each) });
+    const migrate = async () => migrateToLatest(test.database, { lists, onIndex: (each) => void built.push(each) });
     await Promise.all([migrate(), migrate()]);
     expect(built).toEqual(rebuild);
     expect(await isValid(test)).toEqual([{ valid: true }]);
-    expect(await pendingSql(test.database, known)).toEqual([]);
+    expect(await pendingSql(test.database, lists)).toEqual([]);
   });
 });
 

@@ -1,11 +1,12 @@
 /** What the database does by itself when a term begins or ends, whichever build it is that begins or ends it. */
-import { migrateToLatest, migrations } from "@nightwriter/database";
+import { migrateToLatest } from "@nightwriter/database";
 import { type Job, registerJob } from "@nightwriter/job";
 import { raiseTerm, readTerms, sealTerm, type Term } from "@nightwriter/partition";
 import { restaurantTotals } from "@nightwriter/restaurant-totals";
 import { bothPostgres, heldBack, type PostgresVersion, type TestDatabase, testDatabase } from "@nightwriter/testkit";
 import { sql } from "kysely";
 import { describe, expect, it } from "vitest";
+import { coreBefore } from "../database/core-lists.ts";
 import { emptiedDatabase } from "../database/emptied.ts";
 
 interface Fixture extends AsyncDisposable {
@@ -187,9 +188,7 @@ describe.each(bothPostgres)("a term on PostgreSQL %s", (server) => {
 
   it("gets a token of its own while an older schema is migrated, and what it was before is not judged", async () => {
     await using test = await emptiedDatabase(server);
-    const names = Object.keys(migrations);
-    const before = Object.fromEntries(Object.entries(migrations).slice(0, names.indexOf("0006-hardening")));
-    await migrateToLatest(test.database, before);
+    await migrateToLatest(test.database, { lists: coreBefore("0006") });
     await sql`insert into nightwriter.job (name, partition_count, fencing_token) values ('restaurant-totals', 3, 7)`.execute(
       test.db,
     );

@@ -19,7 +19,10 @@ async function linesOf(content: string | Buffer, options: Partial<ImportOptions>
   const id = `r${++restaurants}`;
   const file = await folder.write("x.csv", content);
   // What begins alike is not at issue here.
-  await importNew(test.database, optionsOf(file, { restaurant: { id }, allowOverlap: true, ...options }));
+  await importNew(
+    test.database,
+    optionsOf(file, { restaurant: { id }, accept: new Set(["allow-overlap"] as const), ...options }),
+  );
   return await saleLines(test.database, id);
 }
 

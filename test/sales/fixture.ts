@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Database } from "@nightwriter/database";
 import { type ImportOptions, type ImportResult, importSales } from "@nightwriter/sales";
+import { sql } from "kysely";
 
 export interface Folder extends AsyncDisposable {
   /** The path of a file of this name, whether there is one or not. */
@@ -80,16 +81,13 @@ export async function saleLines(database: Database, restaurant?: string): Promis
 
 /** How many rows there are of what an import makes: nothing is the proof of a refused one. */
 export async function rowCounts({ db }: Database): Promise<{ sales: number; files: number; restaurants: number }> {
-  const count = async (table: "sales.sale" | "sales.import_file" | "sales.restaurant"): Promise<number> => {
-    const row = await db
-      .selectFrom(table)
-      .select((eb) => eb.fn.countAll<bigint>().as("count"))
-      .executeTakeFirstOrThrow();
-    return Number(row.count);
+  const count = async (table: "sales.sale" | "sales.import" | "sales.restaurant"): Promise<number> => {
+    const { rows } = await sql<{ count: bigint }>`select count(*) as count from ${sql.table(table)}`.execute(db);
+    return Number(rows[0]?.count);
   };
   return {
     sales: await count("sales.sale"),
-    files: await count("sales.import_file"),
+    files: await count("sales.import"),
     restaurants: await count("sales.restaurant"),
   };
 }

@@ -115,19 +115,19 @@ describe("importSales, called again", () => {
       which: "that is a longer copy with other line ends and an edited last line",
       old: header + first + second,
       changed: (header + first + second.replace("3.00", "3.50") + second).replaceAll("\n", "\r\n"),
-      code: "file_overlaps",
+      code: "in_doubt",
     },
     {
       which: "whose old part was edited near its end",
       old: header + first + second,
       changed: `${header + first}03/03/2026 12:00,3.50\n${second}`,
-      code: "file_overlaps",
+      code: "in_doubt",
     },
     {
       which: "that is an older copy of an imported one",
       old: header + first + second,
       changed: header + first,
-      code: "file_overlaps",
+      code: "in_doubt",
     },
   ])("refuses a file $which", async ({ old, changed, code }) => {
     await using folder = await temporaryFolder();
@@ -157,7 +157,7 @@ describe("importSales, called again", () => {
     await using folder = await temporaryFolder();
     await using test = await testDatabase();
     await importNew(test.database, optionsOf(await folder.write("x.csv", header + first + second)));
-    const copy = optionsOf(await folder.write("x.csv", header + first), { allowOverlap: true });
+    const copy = optionsOf(await folder.write("x.csv", header + first), { accept: new Set(["allow-overlap"]) });
     expect(await importNew(test.database, copy)).toMatchObject({ lines: 2, knownLines: 0 });
     expect(new Set((await sales(test.database)).map((sale) => sale.source)).size).toBe(2);
   });

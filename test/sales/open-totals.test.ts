@@ -276,7 +276,7 @@ describe("openTotals", () => {
         { line: 3, column: "date", reason: why("2026-02-28") },
       ],
     });
-    const result = await importNew(place.test.database, { ...options, allowBeforeOpening: true });
+    const result = await importNew(place.test.database, { ...options, accept: new Set(["before-opening"]) });
     expect(result).toMatchObject({ lines: 3, sums: new Map([["GBP", 63_00n]]) });
   });
 });

@@ -1,6 +1,7 @@
 import type { Config } from "@nightwriter/config";
 import type { Logger } from "@nightwriter/core";
 import { type Database, ensureRoles, openDatabase } from "@nightwriter/database";
+import { schemaLists } from "@nightwriter/restaurant-totals";
 
 /**
  * Makes the roles and grants each what it needs, also in a queue in Postgres: that has tables of its own, which the first process to
@@ -10,7 +11,7 @@ export async function makeRoles(
   database: Database,
   { config, logger }: { config: Config; logger: Logger },
 ): Promise<string> {
-  await ensureRoles(database);
+  await ensureRoles(database, { lists: schemaLists });
   if (/^postgres(ql)?:/.test(config.queueUrl)) await giveQueue(config, logger);
   return "roles made: nightwriter_migrator, _scheduler, _worker, _operator, _auditor";
 }
@@ -20,5 +21,5 @@ async function giveQueue({ queueUrl: url, queuePrefix: prefix }: Config, logger:
   const queues = await connectQueues({ url, prefix, applicationName: "nightwriter migrate", logger, poolSize: 1 });
   await queues.close();
   await using database = openDatabase({ url, applicationName: "nightwriter migrate", max: 1, logger });
-  await ensureRoles(database, queueSchema(prefix));
+  await ensureRoles(database, { queueSchema: queueSchema(prefix) });
 }

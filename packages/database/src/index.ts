@@ -1,11 +1,12 @@
+export type { ConcurrentIndex } from "./concurrent-indexes.ts";
 export { currentEpoch } from "./epoch.ts";
 export { type MigrateOptions, type MigrateResult, migrateToLatest, pendingLocks, pendingSql } from "./migrate.ts";
 export type { TableLock } from "./migration-locks.ts";
-export { migrations } from "./migrations.ts";
 export { type Database, type DatabaseOptions, openDatabase } from "./open-database.ts";
 export { ensureRoles, roleStatements } from "./roles.ts";
 export type { RunItemStatus, RunKind, Schema } from "./schema.ts";
-export { assertSchemaCompatible, type SchemaFaultCode, type SchemaRange } from "./schema-version.ts";
+export { coreSchema, type SchemaList } from "./schema-list.ts";
+export { assertSchemaCompatible, type SchemaFaultCode } from "./schema-version.ts";
 export { assertServerSupported, type ServerFacts, type ServerFaultCode } from "./server-requirements.ts";
 export type { Answer, Session } from "./session.ts";
 export { SqlFault, type SqlFaultCode, sqlFault } from "./sql-fault.ts";

@@ -10,9 +10,10 @@ import type { Schema } from "./schema.ts";
 /** The roles that may write. `migrator` owns the schemas, `auditor` may read and nothing else. */
 export type WritingRole = "scheduler" | "worker" | "operator";
 
-type Grants = Partial<Record<WritingRole, string>>;
+/** Privileges with their columns, as `grant` takes them. */
+export type RoleGrants = Readonly<Partial<Record<WritingRole, string>>>;
 
-const everybody = (privileges: string): Grants => ({
+const everybody = (privileges: string): RoleGrants => ({
   scheduler: privileges,
   worker: privileges,
   operator: privileges,
@@ -24,7 +25,7 @@ const makesRuns = "insert (job_id, business_date, kind, request_id, request_dige
 const plansRuns = "update (plan_snapshot, plan_epoch, plan_overlaps, planned_at, finished_at";
 const makesItems = "insert (run_id, business_date, key, partition)";
 
-export const tableGrants: Readonly<Record<keyof Schema, Grants>> = {
+export const tableGrants: Readonly<Record<keyof Schema, RoleGrants>> = {
   "nightwriter.epoch": {},
   "nightwriter.job": {
     scheduler: `${makesJobs}, update (query_version)`,
@@ -68,7 +69,6 @@ export const tableGrants: Readonly<Record<keyof Schema, Grants>> = {
     operator: "insert (job_id, verb, actor, host, reason, arguments, before, after)",
   },
   "sales.restaurant": { operator: "insert (id, name, time_zone, cutoff, currency)" },
-  "sales.import_file": { operator: "insert, update (source), delete" },
   "sales.sale": { operator: "insert (restaurant_id, business_date, source, source_line, amount_minor, epoch)" },
   "sales.opening_total": { operator: "insert (restaurant_id, business_date, amount_minor, source)" },
 };

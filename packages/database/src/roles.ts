@@ -2,20 +2,30 @@
  * The roles of an installation: groups without a login, which the logins of people and processes are made members of.
  *
  * Roles belong to the cluster, what they may do to a database: so making them again is how a second database, or a newer schema,
- * gets its grants. Everything is taken back first and then given as {@link tableGrants} says, in one transaction: afterwards no
+ * gets its grants. Everything is taken back first and then given as the grants of each list say, in one transaction: afterwards no
  * role has more, whatever somebody had granted it in these schemas.
  */
 import { sql } from "kysely";
 import type { Database } from "./open-database.ts";
-import { tableGrants } from "./role-grants.ts";
+import { coreSchema, type SchemaList } from "./schema-list.ts";
 import { sqlFault } from "./sql-fault.ts";
 
 const groups = ["scheduler", "worker", "operator", "auditor"] as const;
 const schemas = "nightwriter, sales";
 const owner = "nightwriter_migrator";
 
-/** The SQL that {@link ensureRoles} runs, a statement each, without the transaction around it. */
-export const roleStatements: readonly string[] = [
+/** The SQL that {@link ensureRoles} runs for the tables of these lists, a statement each, without the transaction around it. */
+export function roleStatements(lists: readonly SchemaList[] = [coreSchema]): readonly string[] {
+  return [...rolesWithoutGrants, ...lists.flatMap(({ grants }) => grantStatements(grants))];
+}
+
+function grantStatements(grants: SchemaList["grants"]): string[] {
+  return Object.entries(grants).flatMap(([table, privileges]) =>
+    Object.entries(privileges).map(([role, privilege]) => `grant ${privilege} on ${table} to nightwriter_${role}`),
+  );
+}
+
+const rolesWithoutGrants: readonly string[] = [
   ...[...groups, "migrator"].map(makeRole),
   // Who is no superuser may only give away to a role that it is a member of. Roles made by oneself can be given to oneself.
   `do $$ begin
@@ -30,9 +40,6 @@ export const roleStatements: readonly string[] = [
     `grant usage on schema ${schemas} to nightwriter_${group}`,
     `grant select on all tables in schema ${schemas} to nightwriter_${group}`,
   ]),
-  ...Object.entries(tableGrants).flatMap(([table, grants]) =>
-    Object.entries(grants).map(([role, privileges]) => `grant ${privileges} on ${table} to nightwriter_${role}`),
-  ),
 ];
 
 /**
@@ -60,12 +67,15 @@ function queueRoleStatements(schema: string): readonly string[] {
 }
 
 /**
- * Makes the roles and grants each what it needs; with `queueSchema`, in that schema of a queue in PostgreSQL and nowhere else. One
- * transaction. Needs the right to make roles and what belongs to whoever migrated. Idempotent, and meant to be run after
+ * Makes the roles and grants each what it needs of the lists' tables; with `queueSchema`, in that schema of a queue in PostgreSQL and nowhere
+ * else. One transaction. Needs the right to make roles and what belongs to whoever migrated. Idempotent, and meant to be run after
  * each migration. Throws SqlFault; nothing is changed then.
  */
-export async function ensureRoles({ db }: Database, queueSchema?: string): Promise<void> {
-  const statements = queueSchema === undefined ? roleStatements : queueRoleStatements(queueSchema);
+export async function ensureRoles(
+  { db }: Database,
+  { lists, queueSchema }: { readonly lists?: readonly SchemaList[]; readonly queueSchema?: string } = {},
+): Promise<void> {
+  const statements = queueSchema === undefined ? roleStatements(lists) : queueRoleStatements(queueSchema);
   try {
     await db.transaction().execute(async (transaction) => {
       // Roles belong to the cluster: two databases at once would both make them.

@@ -204,18 +204,6 @@ export interface RestaurantTable {
   created_at: Stamped<Date>;
 }
 
-export interface ImportFileTable {
-  id: ColumnType<bigint, never, never>;
-  restaurant_id: string | null;
-  content_hash: string;
-  byte_count: Bigint;
-  line_count: Bigint;
-  line_hashes: string[];
-  name: string;
-  source: string;
-  imported_at: Stamped<Date>;
-}
-
 export interface SaleTable {
   restaurant_id: string;
   business_date: string;
@@ -268,7 +256,6 @@ export interface Schema {
   "nightwriter.attempt": AttemptTable;
   "nightwriter.audit_log": AuditLogTable;
   "sales.restaurant": RestaurantTable;
-  "sales.import_file": ImportFileTable;
   "sales.sale": SaleTable;
   "sales.opening_total": OpeningTotalTable;
 }

@@ -5,7 +5,8 @@ import { Fault, type FaultOptions } from "@nightwriter/core";
  * - usage: `date_format_invalid`, `zone_unknown`, `cutoff_invalid`, `currency_unknown`, `delimiter_invalid`,
  *   `settings_missing` (a restaurant would be created and its zone or currency is not said), `column_missing`,
  *   `column_ambiguous`, `restaurant_unknown`, `restaurant_differs`, `skip_file_exists`, `skip_file_unwritable`
- * - the file: `file_unreadable`, `file_empty`, `file_encoding`, `file_changed`, `file_overlaps`, `line_too_long`, `bad_lines`
+ * - the file: `file_unreadable`, `file_empty`, `file_encoding`, `file_changed`, `line_too_long`, `bad_lines`
+ * - both: `in_doubt` (it would change a total in a way that may not be meant; the message names the options that say it is)
  */
 export type ImportFaultCode =
   | "date_format_invalid"
@@ -24,9 +25,9 @@ export type ImportFaultCode =
   | "file_empty"
   | "file_encoding"
   | "file_changed"
-  | "file_overlaps"
   | "line_too_long"
-  | "bad_lines";
+  | "bad_lines"
+  | "in_doubt";
 
 /** A line that cannot be recorded. */
 export interface BadLine {

@@ -17,3 +17,4 @@ export {
 } from "./record/load-lines.ts";
 export { inTurn } from "./record/turn.ts";
 export type { Restaurant, RestaurantOptions } from "./restaurants/restaurant-store.ts";
+export { salesSchema } from "./schema-list.ts";

@@ -7,6 +7,7 @@
  */
 
 import { migrateToLatest, openDatabase } from "@nightwriter/database";
+import { schemaLists } from "@nightwriter/restaurant-totals";
 import {
   ensureServer,
   type PostgresService,
@@ -59,7 +60,7 @@ async function startVersion(version: PostgresVersion, binDir?: string): Promise<
       applicationName: "nightwriter-testkit",
       max: 1,
     });
-    await migrateToLatest(template);
+    await migrateToLatest(template, { lists: schemaLists });
   }
   // A template that nobody can connect to is never in use when it is cloned.
   await sql`alter database ${sql.id(TEMPLATE)} with is_template true allow_connections false`.execute(admin.db);

@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import { type Config, extendEnvironment, loadConfig } from "@nightwriter/config";
 import { type MigrateResult, migrateToLatest } from "@nightwriter/database";
+import { schemaLists } from "@nightwriter/restaurant-totals";
 import { startPostgres, startRedis } from "@nightwriter/services";
 import { connectDatabase } from "../connect-database.ts";
 import { openLogger } from "../open-logger.ts";
@@ -39,5 +40,5 @@ export async function startServers(terminal: Terminal, { data, redis }: ServersO
 async function migrate(terminal: Terminal, config: Config): Promise<MigrateResult> {
   const logger = openLogger(terminal, config);
   await using database = await connectDatabase({ config, verb: "migrate", logger, patient: true });
-  return await migrateToLatest(database);
+  return await migrateToLatest(database, { lists: schemaLists });
 }

@@ -6,7 +6,7 @@ import { type Database, migrateToLatest, sqlFault } from "@nightwriter/database"
 import { type Job, registerJob } from "@nightwriter/job";
 import { applyItems } from "@nightwriter/ledger";
 import { partitionOf, readTerms } from "@nightwriter/partition";
-import { openTotals, restaurantTotals } from "@nightwriter/restaurant-totals";
+import { openTotals, restaurantTotals, schemaLists } from "@nightwriter/restaurant-totals";
 import { dueItems, ensureNightlyRun } from "@nightwriter/run";
 import { importSales } from "@nightwriter/sales";
 import { endsAt } from "@nightwriter/schedule";
@@ -30,7 +30,7 @@ export interface Prepared {
 
 /** Makes the schema, opens restaurant 77 at 40,000, records two sales, and plans the night in which both are due. */
 export async function prepare(database: Database, folder: string): Promise<Prepared> {
-  await migrateToLatest(database);
+  await migrateToLatest(database, { lists: schemaLists });
   const job = await registerJob(database, restaurantTotals);
   await open(database, job, folder);
   await sell(database, folder);

@@ -1,7 +1,7 @@
 import { basename } from "node:path";
 import { loadConfig } from "@nightwriter/config";
 import { assertSchemaCompatible } from "@nightwriter/database";
-import { type ImportOptions, type ImportResult, importSales } from "@nightwriter/sales";
+import { type ImportOptions, type ImportResult, importSales, salesSchema } from "@nightwriter/sales";
 import { type Answer, answer } from "../answer.ts";
 import { badLinesShown, badLinesTable, delimiterFrom, noteBadLines } from "../bad-lines.ts";
 import { connectDatabase } from "../connect-database.ts";
@@ -45,6 +45,7 @@ export async function importFile(terminal: Terminal, options: ImportFileOptions)
     patient: true,
   });
   await assertSchemaCompatible(database);
+  await assertSchemaCompatible(database, salesSchema);
   const progress = startProgress(terminal, { label: "kB read" });
   try {
     const result = await importSales(database, {
@@ -81,7 +82,7 @@ function requestOf(options: ImportFileOptions): ImportOptions {
     delimiter: delimiterFrom(delimiter),
     encoding,
     maxBadLines: badLinesShown,
-    allowBeforeOpening: beforeOpening,
+    accept: new Set(beforeOpening ? (["before-opening"] as const) : []),
     ...(zone !== undefined && { zone }),
     ...(cutoff !== undefined && { cutoff }),
     ...(currency !== undefined && { currency }),

@@ -1,5 +1,6 @@
 import { loadConfig } from "@nightwriter/config";
 import { migrateToLatest, pendingLocks, pendingSql, roleStatements, type TableLock } from "@nightwriter/database";
+import { schemaLists } from "@nightwriter/restaurant-totals";
 import { type Answer, answer } from "../answer.ts";
 import { connectDatabase } from "../connect-database.ts";
 import { makeRoles } from "../make-roles.ts";
@@ -21,9 +22,12 @@ export async function migrate(terminal: Terminal, { dryRun, roles, patience }: M
   const logger = openLogger(terminal, config);
   // Patient: a migration takes as long as it takes, and what it waits for is another one.
   await using database = await connectDatabase({ config, verb: "migrate", logger, patient: true });
-  const locks = await pendingLocks(database);
+  const locks = await pendingLocks(database, schemaLists);
   if (dryRun) {
-    const pending = [...(await pendingSql(database)), ...(roles ? ["begin", ...roleStatements, "commit"] : [])];
+    const pending = [
+      ...(await pendingSql(database, schemaLists)),
+      ...(roles ? ["begin", ...roleStatements(schemaLists), "commit"] : []),
+    ];
     const sql = pending.map((statement) => (statement.startsWith("--") ? statement : `${statement};`));
     const text = pending.length === 0 ? "-- up to date: nothing to run" : sql.join("\n");
     const announced = locks.map((lock) => `-- ${lockText(lock, locks)}`);
@@ -34,7 +38,8 @@ export async function migrate(terminal: Terminal, { dryRun, roles, patience }: M
     });
   }
   for (const lock of locks) terminal.note(lockText(lock, locks));
-  const { applied, epoch } = await migrateToLatest(database, undefined, {
+  const { applied, epoch } = await migrateToLatest(database, {
+    lists: schemaLists,
     ...(patience !== undefined && { patienceMs: patience }),
     onBlocked: ({ who, againInMs }) =>
       terminal.note(`waits for ${who}; nobody is kept waiting, tried again in ${againInMs / 1_000} s`),

@@ -5,6 +5,7 @@
  * it early, a bad line, a lost connection, SIGKILL, leaves the database as it was, and the same call can be made again.
  */
 import { type Database, type Session, SqlFault } from "@nightwriter/database";
+import type { Acceptance } from "../doubt.ts";
 import type { BadLine } from "../import-fault.ts";
 import type { AmountColumns } from "../read/amount.ts";
 import { delimiterOf, type FileOptions, iconvNames } from "../read/csv-file.ts";
@@ -12,7 +13,7 @@ import { compileDateFormat, type DateFormat } from "../read/date-format.ts";
 import { checkRestaurantOptions, type RestaurantOptions } from "../restaurants/restaurant-store.ts";
 import { BadLines } from "./bad-lines.ts";
 import { currentEpoch } from "./epoch.ts";
-import { findKnownContent, forgetContent, rememberContent } from "./known-content.ts";
+import { findKnownContent, rememberContent, reserveImport } from "./known-content.ts";
 import { loadLines, type RestaurantChoice } from "./load-lines.ts";
 import { SaleRows } from "./sale-rows.ts";
 import { SkipFile } from "./skip-file.ts";
@@ -24,16 +25,8 @@ export interface ImportOptions extends FileOptions, RestaurantOptions {
   readonly amount: AmountColumns;
   /** Records the good lines and writes the bad ones to this path, which must not exist. Default: one bad line refuses the file. */
   readonly skipBad?: string;
-  /**
-   * Records a file although it begins as one that was imported for the same restaurant does, for more than half of the shorter of the two, and is not
-   * that file, grown. Default: false, since it is an older or an edited copy as a rule, and its sales would count twice.
-   */
-  readonly allowOverlap?: boolean;
-  /**
-   * Records sales of business dates that their restaurant's opening total has already, on top of it. Default: false, they are bad
-   * lines, since they would count twice.
-   */
-  readonly allowBeforeOpening?: boolean;
+  /** What is meant, of what would be refused because it is in doubt. Default: nothing. */
+  readonly accept?: ReadonlySet<Acceptance>;
   /** How many bad lines are told one by one. Default: 100; all are counted. */
   readonly maxBadLines?: number;
   /** Called for every 64 KiB or so. */
@@ -140,12 +133,12 @@ async function importInTurn(
   session: Session,
   { options, plan, report }: Work,
 ): Promise<ImportResult> {
-  const { file, restaurant, signal, allowOverlap = false } = options;
+  const { file, restaurant, signal, accept = new Set<Acceptance>() } = options;
   const content = await findKnownContent(session, database, {
     file,
     restaurantId: "id" in restaurant ? restaurant.id : null,
     signal,
-    allowOverlap,
+    accepted: accept,
     onRead: report.comparing,
   });
   const { known, print } = content;
@@ -155,7 +148,8 @@ async function importInTurn(
   }
   const { bad } = plan;
   await bad.prepare();
-  const source = await rememberContent(session, database, { file, content });
+  const reserved = await reserveImport(session, known);
+  const { source } = reserved;
   const rows = new SaleRows(options, { source, epoch: await currentEpoch(session), format: plan.format });
   const knownLines = Number(known?.lineCount ?? 0n);
   const onProgress = report.recording(print.byteCount);
@@ -170,7 +164,10 @@ async function importInTurn(
   };
   const loaded = await loadLines(database, session, { load, target: rows });
   await bad.settle(file);
-  if (loaded.lines + bad.count === 0 && known === undefined) await forgetContent(session, database, source);
+  // A content without a line but its header is not remembered: any file with this header would be its growth.
+  if (loaded.lines + bad.count > 0 || known !== undefined) {
+    await rememberContent(session, database, { file, content, reserved });
+  }
   const { sums, businessDates } = rows;
   return {
     outcome: "imported",

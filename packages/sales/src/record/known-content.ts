@@ -7,10 +7,14 @@
  * source. What cannot be told apart safely is refused, because recording it would count sales twice.
  */
 import { invariant } from "@nightwriter/core";
-import type { Database, Session } from "@nightwriter/database";
-import { sql } from "kysely";
+import type { Database, Schema, Session } from "@nightwriter/database";
+import { type Kysely, sql } from "kysely";
+import { type Acceptance, doubt } from "../doubt.ts";
 import { ImportFault } from "../import-fault.ts";
 import { type Fingerprint, fingerprintFile, name } from "../read/content.ts";
+import type { SalesSchema } from "../schema.ts";
+
+type SalesDatabase = Kysely<Schema & SalesSchema>;
 
 type ImportFile = {
   readonly contentHash: string;
@@ -33,22 +37,24 @@ export interface KnownContentOptions {
   /** Whose sales the file has; null if a column says so. */
   readonly restaurantId: string | null;
   readonly signal: AbortSignal | undefined;
-  readonly allowOverlap: boolean;
+  readonly accepted: ReadonlySet<Acceptance>;
   readonly onRead: (bytes: number) => void;
 }
 
-/** Reads the file once and compares it. Throws ImportFault `file_changed`, `file_overlaps`, `file_empty`, `file_unreadable`, `file_encoding`; SqlFault. */
+/** Reads the file once and compares it. Throws ImportFault `file_changed`, `in_doubt`, `file_empty`, `file_unreadable`, `file_encoding`; SqlFault. */
 export async function findKnownContent(
   session: Session,
-  { db }: Database,
-  { file, restaurantId, signal, allowOverlap, onRead }: KnownContentOptions,
+  { db: core }: Database,
+  { file, restaurantId, signal, accepted, onRead }: KnownContentOptions,
 ): Promise<KnownContent> {
+  const db = core.withTables<SalesSchema>();
   const lengths = await session.run(
     db
-      .selectFrom("sales.import_file")
+      .selectFrom("sales.import")
       .select("byte_count")
       .distinct()
       .where("restaurant_id", "is not distinct from", restaurantId)
+      .where("byte_count", "is not", null)
       .orderBy("byte_count")
       .compile(),
   );
@@ -57,7 +63,7 @@ export async function findKnownContent(
   const hashes = [...print.beginnings.values()].map((each) => each.contentHash);
   const files = await session.run(
     db
-      .selectFrom("sales.import_file")
+      .selectFrom("sales.import")
       .select([
         "content_hash as contentHash",
         "byte_count as byteCount",
@@ -70,10 +76,11 @@ export async function findKnownContent(
       .where("content_hash", "=", sql<string>`any(${hashes}::text[])`)
       .orderBy("byte_count", "desc")
       .limit(1)
+      .$narrowType<{ contentHash: string; byteCount: bigint; lineCount: bigint }>()
       .compile(),
   );
   const [known] = files.rows;
-  if (known === undefined && !allowOverlap) await assertNoOverlap(session, { file, restaurantId, print });
+  if (known === undefined) await assertNoOverlap(session, { file, restaurantId, print, accepted });
   if (known !== undefined && known.contentHash !== print.contentHash)
     await assertGrown(session, db, { file, print, known });
   return { print, restaurantId, known };
@@ -82,7 +89,7 @@ export async function findKnownContent(
 /** Throws unless the new part begins on a line of its own and is the only one that this file ever grew. */
 async function assertGrown(
   session: Session,
-  db: Database["db"],
+  db: SalesDatabase,
   { file, print, known }: { file: string; print: Fingerprint; known: ImportFile },
 ): Promise<void> {
   const before = `its first ${known.lineCount} lines were imported from ${known.name}`;
@@ -96,7 +103,7 @@ async function assertGrown(
   }
   const longer = await session.run(
     db
-      .selectFrom("sales.import_file")
+      .selectFrom("sales.import")
       .select(["name", "line_count"])
       .where("source", "=", known.source)
       .where("byte_count", ">", known.byteCount)
@@ -121,11 +128,16 @@ async function assertGrown(
  */
 async function assertNoOverlap(
   session: Session,
-  { file, restaurantId, print }: { file: string; restaurantId: string | null; print: Fingerprint },
+  {
+    file,
+    restaurantId,
+    print,
+    accepted,
+  }: { file: string; restaurantId: string | null; print: Fingerprint; accepted: ReadonlySet<Acceptance> },
 ): Promise<void> {
   const rows = await session.query<{ name: string; lineCount: bigint; lines: number }>(
     `select name, line_count as "lineCount", 1 << (cardinality(common.part) - 1) as lines
-     from sales.import_file, lateral (select line_hashes[:cardinality($1::text[])] as part) as common
+     from sales.import, lateral (select line_hashes[:cardinality($1::text[])] as part) as common
      where (restaurant_id = $2 or restaurant_id is null or $2::text is null)
        and common.part[cardinality(common.part)] = ($1::text[])[cardinality(common.part)]
      order by id limit 1`,
@@ -133,45 +145,48 @@ async function assertNoOverlap(
   );
   const [other] = rows;
   if (other === undefined) return;
-  throw new ImportFault(
-    "file_overlaps",
-    `${name(file)}: begins with the same ${other.lines} lines as ${other.name}, whose ${other.lineCount} lines were imported, and is an older or an edited copy; ` +
-      "put what is new into a file of its own",
-    { details: { file, name: other.name, lines: other.lines } },
-  );
+  doubt(accepted, ["allow-overlap"], {
+    text: `${name(file)}: begins with the same ${other.lines} lines as ${other.name}, whose ${other.lineCount} lines were imported, and is an older or an edited copy`,
+    instead: ["put what is new into a file of its own"],
+    details: { file, name: other.name, lines: other.lines },
+  });
 }
 
-/** Records that a content is imported now, and says under which source its lines go. */
+/** The number of an import that is about to be, and the source that its sales get. Numbers of imports that come to nothing are not used again. */
+export async function reserveImport(session: Session, known: ImportFile | undefined): Promise<ReservedImport> {
+  const [row] = await session.query<{ id: bigint }>("select nextval('sales.import_id_seq') as id");
+  invariant(row !== undefined, "a sequence has a next value");
+  return { id: row.id, source: known?.source ?? `file:${row.id}` };
+}
+
+export interface ReservedImport {
+  readonly id: bigint;
+  readonly source: string;
+}
+
+/** Records that a content was imported. */
 export async function rememberContent(
   session: Session,
   { db }: Database,
-  { file, content }: { file: string; content: KnownContent },
-): Promise<string> {
+  { file, content, reserved }: { file: string; content: KnownContent; reserved: ReservedImport },
+): Promise<void> {
   const { print, restaurantId, known } = content;
-  const { rows } = await session.run(
+  await session.run(
     db
-      .insertInto("sales.import_file")
+      .withTables<SalesSchema>()
+      .insertInto("sales.import")
       .values({
+        id: reserved.id,
         restaurant_id: restaurantId,
         content_hash: print.contentHash,
-        byte_count: print.byteCount,
-        line_count: print.lineCount,
+        byte_count: BigInt(print.byteCount),
+        line_count: BigInt(print.lineCount),
         line_hashes: [...print.lineHashes],
         name: name(file),
-        source: known?.source ?? "",
+        source: reserved.source,
+        first_line: (known?.lineCount ?? 0n) + 1n,
+        last_line: print.lineCount,
       })
-      .returning("id")
       .compile(),
   );
-  if (known !== undefined) return known.source;
-  const id = rows[0]?.id;
-  invariant(id !== undefined, "an insert returns its row");
-  const source = `file:${id}`;
-  await session.run(db.updateTable("sales.import_file").set({ source }).where("id", "=", id).compile());
-  return source;
-}
-
-/** Forgets a content that turned out to have no line but its header: any file with this header would be its growth. */
-export async function forgetContent(session: Session, { db }: Database, source: string): Promise<void> {
-  await session.run(db.deleteFrom("sales.import_file").where("source", "=", source).compile());
 }

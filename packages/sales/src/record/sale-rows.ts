@@ -1,4 +1,6 @@
 /** Lines of a file as rows of sales.sale, and what they come to. */
+
+import type { Acceptance } from "../doubt.ts";
 import { type AmountColumns, type AmountReader, compileAmount } from "../read/amount.ts";
 import { businessDay, isoDateOf, wallMsOf } from "../read/business-date.ts";
 import type { DateFormat } from "../read/date-format.ts";
@@ -11,7 +13,7 @@ type Columns = {
   readonly date: { readonly column: string };
   readonly amount: AmountColumns;
   readonly decimalComma?: boolean;
-  readonly allowBeforeOpening?: boolean;
+  readonly accept?: ReadonlySet<Acceptance>;
 };
 
 export class SaleRows implements LineTarget {
@@ -27,14 +29,11 @@ export class SaleRows implements LineTarget {
   /** Business days since 1970, each as text. */
   readonly #dates = new Map<number, string>();
 
-  constructor(
-    { date, amount, decimalComma = false, allowBeforeOpening = false }: Columns,
-    { source, epoch, format }: Setting,
-  ) {
+  constructor({ date, amount, decimalComma = false, accept }: Columns, { source, epoch, format }: Setting) {
     this.#amount = compileAmount(amount, { decimalComma });
     this.columns = [date.column, ...this.#amount.columns];
     this.#format = format;
-    this.#allowBeforeOpening = allowBeforeOpening;
+    this.#allowBeforeOpening = accept?.has("before-opening") ?? false;
     this.#source = source;
     this.#epoch = epoch;
   }
