@@ -266,6 +266,18 @@ CREATE FUNCTION sales.await_imports() RETURNS trigger
     return null;
   end $$;
 
+CREATE FUNCTION sales.check_clock() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  begin
+    if new.time_zone <> 'UTC' and not exists (select from pg_timezone_names where lower(name) = lower(new.time_zone)) then
+      raise exception 'restaurant %: the time zone % is not known to this server; name one like Europe/London',
+        new.restaurant_id, new.time_zone using errcode = 'invalid_parameter_value';
+    end if;
+    return new;
+  end $$;
+
 CREATE FUNCTION sales.check_time_zone() RETURNS trigger
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -296,6 +308,26 @@ CREATE FUNCTION sales.has_records(restaurant text) RETURNS boolean
       day := (select min(business_date) from sales.sale where business_date > day);
     end loop;
     return false;
+  end $$;
+
+CREATE FUNCTION sales.keep_dates() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  declare
+    place text := coalesce(new.restaurant_id, old.restaurant_id);
+    first date := least(new.from_date, old.from_date);
+    last date;
+  begin
+    perform from sales.restaurant where id = place for update;
+    select max(business_date) into last from (
+      select business_date from sales.sale where business_date >= first and restaurant_id = place
+      union all select business_date from sales.opening_total where business_date >= first and restaurant_id = place) as recorded;
+    if last is not null then
+      raise exception 'restaurant %: has sales until %, whose dates its clock of then told; choose a date after it', place, last
+        using errcode = 'restrict_violation';
+    end if;
+    return coalesce(new, old);
   end $$;
 
 CREATE FUNCTION sales.keep_meaning() RETURNS trigger
@@ -730,9 +762,22 @@ CREATE TABLE sales.restaurant (
     currency text NOT NULL,
     active boolean DEFAULT true NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
+    closed_since date,
     CONSTRAINT restaurant_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
     CONSTRAINT restaurant_id_check CHECK (((length(id) >= 1) AND (length(id) <= 200)))
 );
+
+COMMENT ON COLUMN sales.restaurant.closed_since IS 'sales of this business date and later are refused';
+
+CREATE TABLE sales.restaurant_clock (
+    restaurant_id text NOT NULL COLLATE pg_catalog."C",
+    from_date date NOT NULL,
+    time_zone text NOT NULL,
+    cutoff time without time zone NOT NULL,
+    CONSTRAINT restaurant_clock_from_date_check CHECK (((from_date >= '1900-01-01'::date) AND (from_date <= '2199-12-31'::date)))
+);
+
+COMMENT ON TABLE sales.restaurant_clock IS 'the zone and cutoff that tell business dates from from_date on; before the first one, those of the restaurant';
 
 CREATE TABLE sales.sale (
     restaurant_id text NOT NULL COLLATE pg_catalog."C",
@@ -845,6 +890,9 @@ ALTER TABLE sales.opening_total
 ALTER TABLE ONLY sales.opening_total
     ADD CONSTRAINT opening_total_pkey PRIMARY KEY (restaurant_id);
 
+ALTER TABLE ONLY sales.restaurant_clock
+    ADD CONSTRAINT restaurant_clock_pkey PRIMARY KEY (restaurant_id, from_date);
+
 ALTER TABLE ONLY sales.restaurant
     ADD CONSTRAINT restaurant_pkey PRIMARY KEY (id);
 
@@ -921,6 +969,12 @@ CREATE TRIGGER opening_total_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON 
 
 CREATE TRIGGER restaurant_awaits_imports BEFORE DELETE OR UPDATE OF id, currency, time_zone, cutoff ON sales.restaurant FOR EACH STATEMENT EXECUTE FUNCTION sales.await_imports();
 
+CREATE TRIGGER restaurant_clock_awaits_imports BEFORE INSERT OR DELETE OR UPDATE ON sales.restaurant_clock FOR EACH STATEMENT EXECUTE FUNCTION sales.await_imports();
+
+CREATE TRIGGER restaurant_clock_keeps_dates BEFORE INSERT OR DELETE OR UPDATE ON sales.restaurant_clock FOR EACH ROW EXECUTE FUNCTION sales.keep_dates();
+
+CREATE TRIGGER restaurant_clock_time_zone BEFORE INSERT OR UPDATE OF time_zone ON sales.restaurant_clock FOR EACH ROW EXECUTE FUNCTION sales.check_clock();
+
 CREATE TRIGGER restaurant_is_kept BEFORE DELETE ON sales.restaurant FOR EACH ROW EXECUTE FUNCTION sales.keep_meaning();
 
 CREATE TRIGGER restaurant_keeps_meaning BEFORE UPDATE OF id, currency, time_zone, cutoff ON sales.restaurant FOR EACH ROW WHEN (((((new.id IS DISTINCT FROM old.id) OR (new.currency IS DISTINCT FROM old.currency)) OR (new.time_zone IS DISTINCT FROM old.time_zone)) OR (new.cutoff IS DISTINCT FROM old.cutoff))) EXECUTE FUNCTION sales.keep_meaning();
@@ -952,6 +1006,9 @@ ALTER TABLE ONLY sales.import
 
 ALTER TABLE ONLY sales.opening_total
     ADD CONSTRAINT opening_total_restaurant_id_fkey FOREIGN KEY (restaurant_id) REFERENCES sales.restaurant(id);
+
+ALTER TABLE ONLY sales.restaurant_clock
+    ADD CONSTRAINT restaurant_clock_restaurant_id_fkey FOREIGN KEY (restaurant_id) REFERENCES sales.restaurant(id);
 
 ALTER TABLE ONLY sales.sale
     ADD CONSTRAINT sale_restaurant_id_fkey FOREIGN KEY (restaurant_id) REFERENCES sales.restaurant(id);

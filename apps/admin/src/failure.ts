@@ -2,13 +2,13 @@
 import { CommanderError } from "@commander-js/extra-typings";
 import { Fault } from "@nightwriter/core";
 import type { RunFaultCode } from "@nightwriter/run";
-import type { BadLine, ImportFault, ImportFaultCode } from "@nightwriter/sales";
+import type { BadLine, ImportFault, ImportFaultCode, RestaurantFaultCode } from "@nightwriter/sales";
 import { type ExitCode, exitCode } from "./exit-code.ts";
 import { Interrupted } from "./interrupt.ts";
 import { UsageFault } from "./usage-fault.ts";
 
 /** Faults of the rooms below by which they say that what they were asked for cannot be: the words were wrong, not the world. */
-const usageCodes: ReadonlySet<string> = new Set<RunFaultCode | ImportFaultCode>([
+const usageCodes: ReadonlySet<string> = new Set<RunFaultCode | ImportFaultCode | RestaurantFaultCode>([
   "business_date_closed",
   "business_date_not_over",
   "key_unknown",
@@ -24,6 +24,7 @@ const usageCodes: ReadonlySet<string> = new Set<RunFaultCode | ImportFaultCode>(
   "column_ambiguous",
   "restaurant_unknown",
   "restaurant_differs",
+  "restaurant_fixed",
   "skip_file_exists",
 ]);
 

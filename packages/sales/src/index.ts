@@ -16,5 +16,13 @@ export {
   type RestaurantChoice,
 } from "./record/load-lines.ts";
 export { inTurn } from "./record/turn.ts";
+export {
+  type ChangedRestaurant,
+  type ChangeRestaurantOptions,
+  changeRestaurant,
+  type RestaurantChange,
+} from "./restaurants/change-restaurant.ts";
+export { type ListedClock, type ListedRestaurant, listRestaurants } from "./restaurants/list-restaurants.ts";
+export { RestaurantFault, type RestaurantFaultCode } from "./restaurants/restaurant-fault.ts";
 export type { Restaurant, RestaurantOptions } from "./restaurants/restaurant-store.ts";
 export { salesSchema } from "./schema-list.ts";

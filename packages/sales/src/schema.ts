@@ -61,6 +61,19 @@ export interface IdentityTable {
   first_line: bigint | null;
 }
 
+/** From a business date on. Before the first one, the restaurant's own. */
+export interface RestaurantClockTable {
+  restaurant_id: string;
+  from_date: string;
+  time_zone: string;
+  cutoff: string;
+}
+
+type ClosableRestaurant = Schema["sales.restaurant"] & {
+  /** Sales of this business date and later are refused; null: it is open. */
+  closed_since: string | null;
+};
+
 type CorrectingSale = Schema["sales.sale"] & {
   local_time: string | null;
   /** The sale that this row corrects, takes back or reverses; null for a sale of its own. */
@@ -75,4 +88,6 @@ export type SalesSchema = {
   "sales.import_need": ImportNeedTable;
   "sales.identity": IdentityTable;
   "sales.sale": CorrectingSale;
+  "sales.restaurant": ClosableRestaurant;
+  "sales.restaurant_clock": RestaurantClockTable;
 };

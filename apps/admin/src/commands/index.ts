@@ -11,6 +11,7 @@ import { migrate } from "./migrate.ts";
 import { open } from "./open.ts";
 import { partitions } from "./partitions.ts";
 import { rerun } from "./rerun.ts";
+import { restaurants } from "./restaurants.ts";
 import { run } from "./run.ts";
 import { scheduler } from "./scheduler.ts";
 import { status } from "./status.ts";
@@ -30,6 +31,7 @@ export const commands: readonly (CommandDefinition | CommandGroup)[] = [
   installation,
   jobs,
   importCommand,
+  restaurants,
   open,
   run,
   rerun,

@@ -24,6 +24,11 @@ export function wallMsOf(instantMs: number, zone: string): number {
   return wall.toZonedDateTime("UTC").epochMilliseconds;
 }
 
+/** Days since 1970-01-01 of a date written YYYY-MM-DD. */
+export function dayOf(date: string): number {
+  return firstDay.until(Temporal.PlainDate.from(date), { largestUnit: "days" }).days;
+}
+
 /** A day since 1970-01-01 as YYYY-MM-DD. */
 export function isoDateOf(day: number): string {
   return firstDay.add({ days: day }).toString();

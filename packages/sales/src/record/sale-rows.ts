@@ -2,8 +2,9 @@
 
 import type { Acceptance } from "../doubt.ts";
 import { type AmountColumns, type AmountReader, compileAmount } from "../read/amount.ts";
-import { businessDay, isoDateOf, wallMsOf } from "../read/business-date.ts";
+import { businessDay, isoDateOf } from "../read/business-date.ts";
 import type { DateFormat } from "../read/date-format.ts";
+import { dayBy } from "../restaurants/clock.ts";
 import type { Restaurant } from "../restaurants/restaurant-store.ts";
 import type { Complaint, LineTarget } from "./load-lines.ts";
 
@@ -49,6 +50,9 @@ export class SaleRows implements LineTarget {
     if (openedOn !== undefined && !this.#allowBeforeOpening && isoDateOf(day) <= openedOn) {
       return { column: 0, reason: beforeOpening(isoDateOf(day), openedOn) };
     }
+    if (restaurant.closedSince !== undefined && isoDateOf(day) >= restaurant.closedSince) {
+      return { column: 0, reason: afterClosing(isoDateOf(day), restaurant) };
+    }
     this.#sums.set(restaurant.currency, (this.#sums.get(restaurant.currency) ?? 0n) + amountMinor);
     const businessDate = this.#dateOf(day);
     return `${restaurant.copyId}\t${businessDate}\t${this.#source}\t${line}\t${amountMinor}\t${this.#epoch}\n`;
@@ -64,9 +68,9 @@ export class SaleRows implements LineTarget {
     return [...this.#dates.values()].toSorted().map((date) => Temporal.PlainDate.from(date));
   }
 
-  #dayOf(ms: number, { zone, cutoffMs }: Restaurant): number {
+  #dayOf(ms: number, { clocks }: Restaurant): number {
     if (!this.#format.hasTime) return businessDay(ms, 0);
-    return businessDay(this.#format.isInstant ? wallMsOf(ms, zone) : ms, cutoffMs);
+    return dayBy(clocks, ms, this.#format.isInstant);
   }
 
   #dateOf(day: number): string {
@@ -82,6 +86,10 @@ function notADate(text: string, { text: format }: DateFormat): string {
   const trimmed = text.trim();
   if (trimmed === "") return "is empty";
   return `${JSON.stringify(trimmed.slice(0, 40))} is no date as ${format}, between 1900 and 2199`;
+}
+
+function afterClosing(businessDate: string, { id, closedSince = "" }: Restaurant): string {
+  return `${businessDate} is not before ${closedSince}, since when ${JSON.stringify(id)} is closed; nightwriter restaurants reopen takes that back`;
 }
 
 function beforeOpening(businessDate: string, openedOn: string): string {

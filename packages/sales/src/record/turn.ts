@@ -5,7 +5,9 @@
  * which they could meet. So they queue here. That costs nothing where it matters: one import keeps a core of the
  * database busy. A holder that dies or is stopped is ended by the server's limits of time, and its transaction is gone.
  */
-import { type Database, type Session, SqlFault } from "@nightwriter/database";
+import { Fault } from "@nightwriter/core";
+import { type Database, type Schema, type Session, SqlFault, sqlFault } from "@nightwriter/database";
+import { sql, type Transaction } from "kysely";
 
 const lockNotAvailable = "55P03";
 
@@ -36,13 +38,40 @@ export async function inTurn<Result>(
   });
 }
 
+/**
+ * The same for a change that no import may be in mid-course beside. Throws SqlFault, and what `work` throws that is a Fault.
+ */
+export async function changeInTurn<Result>(
+  { db }: Database,
+  work: (transaction: Transaction<Schema>) => Promise<Result>,
+  onWait: () => void = () => {},
+): Promise<Result> {
+  for (;;) {
+    let isMine = false;
+    try {
+      return await db.transaction().execute(async (transaction) => {
+        await sql`select set_config('lock_timeout', ${limits.lock_timeout}, true)`.execute(transaction);
+        await sql.raw(takeLock).execute(transaction);
+        isMine = true;
+        return work(transaction);
+      });
+    } catch (error) {
+      const fault = error instanceof Fault ? error : sqlFault(error);
+      if (isMine || !(fault instanceof SqlFault && fault.sqlstate === lockNotAvailable)) throw fault;
+      onWait();
+    }
+  }
+}
+
+const takeLock = "select pg_advisory_xact_lock(hashtext('nightwriter'), hashtext('sales.import'))";
+
 async function takeTurn(session: Session): Promise<boolean> {
   await session.query("begin");
   for (const [setting, limit] of Object.entries(limits)) {
     await session.query("select set_config($1, $2, true) where current_setting($1) = '0'", [setting, limit]);
   }
   try {
-    await session.query("select pg_advisory_xact_lock(hashtext('nightwriter'), hashtext('sales.import'))");
+    await session.query(takeLock);
     return true;
   } catch (error) {
     if (!(error instanceof SqlFault && error.sqlstate === lockNotAvailable)) throw error;

@@ -7,21 +7,25 @@
 import { type Database, type Session, SqlFault } from "@nightwriter/database";
 import { sql } from "kysely";
 import { ImportFault } from "../import-fault.ts";
+import { dayOf } from "../read/business-date.ts";
 import { currencyDigits } from "../read/currency.ts";
 import { detached } from "../read/remember.ts";
+import type { SalesSchema } from "../schema.ts";
+import type { Clocks } from "./clock.ts";
 
 /** What must be known of a restaurant to read its lines. */
 export interface Restaurant {
   readonly id: string;
   /** The id as COPY's text format writes it. */
   readonly copyId: string;
-  readonly zone: string;
-  readonly cutoffMs: number;
+  readonly clocks: Clocks;
   readonly currency: string;
   /** The decimals of the currency. */
   readonly digits: number;
   /** The business date of its opening total, which has everything up to then. Undefined: it has none. */
   readonly openedOn: string | undefined;
+  /** Sales of this business date and later are refused. Undefined: it is open. */
+  readonly closedSince: string | undefined;
 }
 
 /** What a new restaurant gets, and what a known one must have, as far as it is said. */
@@ -108,9 +112,11 @@ export class Restaurants {
   async #select(ids: readonly string[]): Promise<void> {
     const { rows } = await this.#session.run(
       this.#database.db
+        .withTables<SalesSchema>()
         .selectFrom("sales.restaurant as restaurant")
         .leftJoin("sales.opening_total as opening", "opening.restaurant_id", "restaurant.id")
-        .select(["id", "time_zone", "cutoff", "currency", "opening.business_date as opened_on"])
+        .select(["id", "time_zone", "cutoff", "currency", "closed_since", "opening.business_date as opened_on"])
+        .select(laterClocks.as("later_clocks"))
         .where("id", "=", sql<string>`any(${ids}::text[])`)
         .compile(),
     );
@@ -120,12 +126,36 @@ export class Restaurants {
     }
   }
 
-  #remember({ id, time_zone: zone, cutoff, currency, opened_on }: RestaurantRow): void {
+  #remember(row: RestaurantRow): void {
+    const { id, currency, opened_on, closed_since } = row;
     const copyId = escapeForCopy(id);
     const digits = currencyDigits(currency);
-    const openedOn = opened_on ?? undefined;
-    this.#known.set(id, { id, copyId, zone, cutoffMs: cutoffMs(cutoff), currency, digits, openedOn });
+    const dates = { openedOn: opened_on ?? undefined, closedSince: closed_since ?? undefined };
+    this.#known.set(id, { id, copyId, clocks: clocksOf(row), currency, digits, ...dates });
   }
+}
+
+/** The newest first. */
+const laterClocks = sql<LaterClock[] | null>`(
+  select jsonb_agg(jsonb_build_object('from', from_date, 'time_zone', clock.time_zone, 'cutoff', clock.cutoff) order by from_date desc)
+  from sales.restaurant_clock as clock where clock.restaurant_id = restaurant.id)`;
+
+type LaterClock = { readonly from: string; readonly time_zone: string; readonly cutoff: string };
+
+function clocksOf(row: RestaurantRow): Clocks {
+  const [newest, ...others] = (row.later_clocks ?? []).map((later) => ({
+    ...clockOf(later),
+    fromDay: dayOf(later.from),
+  }));
+  const first = { ...clockOf(row), fromDay: Number.NEGATIVE_INFINITY };
+  return newest === undefined ? [first] : [newest, ...others, first];
+}
+
+function clockOf({ time_zone: zone, cutoff }: { time_zone: string; cutoff: string }): {
+  zone: string;
+  cutoffMs: number;
+} {
+  return { zone, cutoffMs: cutoffMs(cutoff) };
 }
 
 type RestaurantRow = {
@@ -134,6 +164,8 @@ type RestaurantRow = {
   readonly cutoff: string;
   readonly currency: string;
   readonly opened_on?: string | null;
+  readonly closed_since?: string | null;
+  readonly later_clocks?: readonly LaterClock[] | null;
 };
 
 /** Text as COPY's text format writes it. */
@@ -188,10 +220,14 @@ function assertSame(row: RestaurantRow, { zone, cutoff, currency }: RestaurantOp
       { details: { restaurant: row.id, setting, stored, said } },
     );
   if (currency !== undefined && currency !== row.currency) throw differs("currency", row.currency, currency);
-  if (cutoff !== undefined && cutoffMs(cutoff) !== cutoffMs(row.cutoff)) {
+  // Any of its clocks: who imports day by day goes on saying what held before until somebody changes that, too.
+  const clocks = [row, ...(row.later_clocks ?? [])];
+  if (cutoff !== undefined && clocks.every((clock) => cutoffMs(cutoff) !== cutoffMs(clock.cutoff))) {
     throw differs("cutoff", row.cutoff.slice(0, 5), cutoff);
   }
-  if (zone !== undefined && !isSameZone(zone, canonicalZone(row.time_zone))) throw differs("zone", row.time_zone, zone);
+  if (zone !== undefined && clocks.every((clock) => !isSameZone(zone, canonicalZone(clock.time_zone)))) {
+    throw differs("zone", row.time_zone, zone);
+  }
 }
 
 function isSameZone(one: string, other: string): boolean {
