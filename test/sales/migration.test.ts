@@ -14,7 +14,7 @@ describe("the tables of sales", () => {
       ('soho', 'a', 100, 10, '{x}', 'till.csv', 'file:1'), ('bow', 'b', 50, 5, '{y}', 'bow.csv', 'file:2'),
       ('soho', 'c', 170, 17, '{x,z}', 'till.csv', 'file:1')`.execute(test.db);
     expect(await migrateToLatest(test.database, { lists: schemaLists })).toMatchObject({
-      applied: ["sales/0001-imports"],
+      applied: ["sales/0001-imports", "sales/0002-restaurants"],
     });
     const { rows } =
       await sql`select id, name, source, first_line, last_line, content_hash from sales.import order by id`.execute(
