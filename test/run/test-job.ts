@@ -6,7 +6,7 @@ import { type Job, type JobDefinition, registerJob } from "@nightwriter/job";
 import { applyItems } from "@nightwriter/ledger";
 import { readTerms } from "@nightwriter/partition";
 import { restaurantTotals } from "@nightwriter/restaurant-totals";
-import { type DueItem, dueItems, type EnsuredNight, ensureNightlyRun } from "@nightwriter/run";
+import { type DueItem, dueItems, type EnsuredRun, ensureNightlyRun } from "@nightwriter/run";
 import { endsAt } from "@nightwriter/schedule";
 import { makeRestaurants, type PostgresVersion, type TestDatabase, testDatabase } from "@nightwriter/testkit";
 import { type Kysely, sql } from "kysely";
@@ -18,7 +18,7 @@ export interface TestJob extends AsyncDisposable {
   readonly job: Job;
   /** `r0001`… */
   readonly keys: readonly string[];
-  plan(date: string): Promise<EnsuredNight>;
+  plan(date: string): Promise<EnsuredRun>;
   /** Applies everything that is due, or what is due of these keys, by the shipped write. */
   applyDue(keys?: readonly string[]): Promise<void>;
   /** The run's items as `key date`, sorted. */
@@ -52,7 +52,7 @@ export async function testJob({ server, restaurants = 2, definition, max = 8 }: 
 }
 
 /** Whatever year it is where the test runs, the date is over. */
-async function planNight(database: Database, job: Job, businessDate: Temporal.PlainDate): Promise<EnsuredNight> {
+async function planNight(database: Database, job: Job, businessDate: Temporal.PlainDate): Promise<EnsuredRun> {
   return ensureNightlyRun(database, job, { businessDate, now: endsAt(job, businessDate) });
 }
 

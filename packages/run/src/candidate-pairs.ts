@@ -10,7 +10,8 @@ export type Pairs = Expression<Pair>;
 
 /**
  * The night's own date: every active key, whether it has source rows or not (it gets a zero entry as proof then), and
- * inactive keys that have one. `keys` narrows both.
+ * inactive keys that have one. `keys` narrows both. Without `compare`: all keys, whatever they are, since neither that nor their
+ * rows can be read.
  */
 export function keysOnDate(
   { db, job }: Planning,
@@ -18,19 +19,23 @@ export function keysOnDate(
     businessDate,
     keys,
     except = [],
+    compare = true,
   }: {
     readonly businessDate: string;
     readonly keys?: readonly string[] | undefined;
     readonly except?: readonly Pair[];
+    readonly compare?: boolean;
   },
 ): Pairs {
   const date = sql<string>`${businessDate}::date`.as("business_date");
   const spared = except.filter((pair) => pair.business_date === businessDate).map(({ key }) => key);
-  const known = db
-    .selectFrom(job.definition.keys(db).as("it"))
-    .select(["it.key", date])
-    .where(oneOf(keys))
-    .$if(spared.length > 0, (query) => query.where(sql<boolean>`it.key <> all(${spared}::text[])`));
+  const known = db.selectFrom(job.definition.keys(db).as("it")).select(["it.key", date]).where(oneOf(keys));
+  if (!compare) return known;
+  // Asked in this order: whether a key is active may be what cannot be read of it.
+  const active =
+    spared.length === 0
+      ? sql<boolean>`it.active`
+      : sql<boolean>`case when it.key <> all(${spared}::text[]) then it.active end`;
   const inactiveWithSource = known
     .innerJoinLateral(
       () =>
@@ -42,8 +47,8 @@ export function keysOnDate(
           .as("found"),
       (join) => join.onTrue(),
     )
-    .where("it.active", "=", false);
-  return known.where("it.active", "=", true).unionAll(inactiveWithSource);
+    .where(sql<boolean>`${active} = false`);
+  return known.where(sql<boolean>`${active} = true`).unionAll(inactiveWithSource);
 }
 
 /** These keys on the date, active or not. The caller has checked that the job has them. */

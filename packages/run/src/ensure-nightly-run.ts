@@ -1,13 +1,14 @@
-import { type Database, sqlFault } from "@nightwriter/database";
+import type { Database } from "@nightwriter/database";
 import type { Job } from "@nightwriter/job";
 import { assertOpen, assertOver, isClosed } from "./assert-plannable.ts";
 import { givenPairs, keysOnDate, touchedBefore } from "./candidate-pairs.ts";
+import { aroundBroken } from "./plan-around-broken.ts";
 import { planItems } from "./plan-items.ts";
 import { assertQueryInForce, type Planning, planning } from "./planning.ts";
 import { type Run, runOf } from "./run.ts";
 import { findNightlyRun, getRun, insertRun } from "./run-store.ts";
 import { findPlanBase, type PlanBase } from "./touched-pairs.ts";
-import { findUncompared, isRefused, type UncomparedPair, withSavepoint } from "./uncompared-pairs.ts";
+import { findUncompared, type UncomparedPair } from "./uncompared-pairs.ts";
 
 /** A run that is there now. */
 export interface EnsuredRun {
@@ -16,10 +17,6 @@ export interface EnsuredRun {
   readonly created: boolean;
   /** How many items this call added. */
   readonly planned: number;
-}
-
-/** A night that is there now. */
-export interface EnsuredNight extends EnsuredRun {
   /** Pairs that could not be looked at: planned all the same, their write will park them. None if this call planned nothing. */
   readonly uncompared: readonly UncomparedPair[];
 }
@@ -46,7 +43,7 @@ export async function ensureNightlyRun(
   database: Database,
   job: Job,
   night: Temporal.PlainDate | Night,
-): Promise<EnsuredNight> {
+): Promise<EnsuredRun> {
   const { businessDate, now }: Night = night instanceof Temporal.PlainDate ? { businessDate: night } : night;
   return planning(database, job, async (frame) => {
     assertOver(frame, businessDate, now ?? frame.now);
@@ -54,7 +51,7 @@ export async function ensureNightlyRun(
   });
 }
 
-async function planNight(frame: Planning, businessDate: string): Promise<EnsuredNight> {
+async function planNight(frame: Planning, businessDate: string): Promise<EnsuredRun> {
   assertQueryInForce(frame);
   const found = await findNightlyRun(frame, businessDate);
   if (found !== undefined && (found.cancelled_at !== null || isClosed(frame, businessDate))) {
@@ -73,41 +70,24 @@ interface NightPlan {
   readonly base: PlanBase | undefined;
 }
 
-/**
- * Where looking at some pair is what the statement fails at, that pair is planned unseen, with the others that were touched: its own
- * write will park it and say why, and the night does not wait for one key's bad data. A pair can start to fail between the
- * look and the plan; if it goes on like that, or no pair is to blame, nothing is compared that was touched.
- */
 async function planComparing(
   frame: Planning,
-  plan: NightPlan,
-): Promise<{ planned: number; uncompared: readonly UncomparedPair[] }> {
-  let uncompared: readonly UncomparedPair[] = [];
-  for (let looks = 0; looks < 3; looks++) {
-    try {
-      const planned = await withSavepoint(frame, () => planOnce(frame, plan, { uncompared, compare: true }));
-      return { planned, uncompared };
-    } catch (error) {
-      const fault = sqlFault(error);
-      if (!isRefused(fault)) throw fault;
-      const found = await findUncompared(frame, plan);
-      if (found.length <= uncompared.length) break;
-      uncompared = found;
-    }
-  }
-  return { planned: await planOnce(frame, plan, { uncompared, compare: false }), uncompared };
-}
-
-async function planOnce(
-  frame: Planning,
   { runId, businessDate, base }: NightPlan,
-  { uncompared, compare }: { uncompared: readonly UncomparedPair[]; compare: boolean },
-): Promise<number> {
-  const touched = touchedBefore(frame, { businessDate, base, compare, except: uncompared });
-  const candidates = [
-    keysOnDate(frame, { businessDate, except: uncompared }),
-    ...(touched === undefined ? [] : [touched]),
-    ...(uncompared.length === 0 ? [] : [givenPairs(uncompared)]),
-  ];
-  return planItems(frame, { runId, candidates });
+): Promise<{ planned: number; uncompared: readonly UncomparedPair[] }> {
+  const { result: planned, uncompared } = await aroundBroken(
+    frame,
+    {
+      candidates: ({ except, compare }) => {
+        const touched = touchedBefore(frame, { businessDate, base, compare, except });
+        return [
+          keysOnDate(frame, { businessDate, except, compare }),
+          ...(touched === undefined ? [] : [touched]),
+          ...(except.length === 0 ? [] : [givenPairs(except)]),
+        ];
+      },
+      findUncompared: async () => findUncompared(frame, { businessDate, touched: { base } }),
+    },
+    (candidates) => planItems(frame, { runId, candidates }),
+  );
+  return { planned, uncompared };
 }

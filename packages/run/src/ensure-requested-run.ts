@@ -3,14 +3,16 @@ import type { Database, RunKind } from "@nightwriter/database";
 import type { Job } from "@nightwriter/job";
 import { sql } from "kysely";
 import { assertBegun, assertOpen, assertOver } from "./assert-plannable.ts";
-import { givenKeys, itemsOf, keysOnDate, type Pairs } from "./candidate-pairs.ts";
+import { givenKeys, givenPairs, itemsOf, keysOnDate, type Pairs } from "./candidate-pairs.ts";
 import type { EnsuredRun } from "./ensure-nightly-run.ts";
 import { findLeftOut, type LeftOut } from "./left-out.ts";
+import { aroundBroken, type LookingPlan } from "./plan-around-broken.ts";
 import { planItems } from "./plan-items.ts";
 import { assertQueryInForce, type Planning, planning } from "./planning.ts";
 import { runOf } from "./run.ts";
 import { RunFault } from "./run-fault.ts";
 import { findNightlyRun, findRequestedRun, getRun, insertRun } from "./run-store.ts";
+import { findUncompared } from "./uncompared-pairs.ts";
 
 /**
  * - `manual`, `opening`: the keys on the date; `keys` is required.
@@ -53,8 +55,10 @@ export async function ensureRequestedRun(database: Database, job: Job, request: 
     const found = await findRequestedRun(frame, request.requestId);
     if (found !== undefined) {
       assertSameRequest(found, request, job);
-      const leftOut = await findLeftOut(frame, found.id, await candidatesOf(frame, request));
-      return { run: runOf(found), created: false, planned: 0, leftOut };
+      const { result: leftOut } = await aroundBroken(frame, await plannedFrom(frame, request), (candidates) =>
+        findLeftOut(frame, found.id, candidates),
+      );
+      return { run: runOf(found), created: false, planned: 0, uncompared: [], leftOut };
     }
     const businessDate = request.businessDate.toString();
     // A run of named keys takes nothing from anybody's night: it may be for today.
@@ -62,27 +66,45 @@ export async function ensureRequestedRun(database: Database, job: Job, request: 
     assertReady(frame, request.businessDate, request.now ?? frame.now);
     assertOpen(frame, businessDate);
     if (request.keys !== undefined) await assertKnown(frame, request.keys);
-    const candidates = await candidatesOf(frame, request);
+    const plan = await plannedFrom(frame, request);
     const { kind, requestId } = request;
     const { id } = await insertRun(frame, { kind, businessDate, requestId, requestDigest: digestOf(request.keys) });
-    const planned = await planItems(frame, { runId: id, candidates });
-    const leftOut = await findLeftOut(frame, id, candidates);
-    return { run: runOf(await getRun(frame, id)), created: true, planned, leftOut };
+    const { result, uncompared } = await aroundBroken(frame, plan, async (candidates) => {
+      const planned = await planItems(frame, { runId: id, candidates });
+      return { planned, leftOut: await findLeftOut(frame, id, candidates) };
+    });
+    return { run: runOf(await getRun(frame, id)), created: true, ...result, uncompared };
   });
 }
 
-async function candidatesOf(frame: Planning, request: RunRequest): Promise<Pairs[]> {
+async function plannedFrom(frame: Planning, request: RunRequest): Promise<LookingPlan> {
   const businessDate = request.businessDate.toString();
   const { kind, keys } = request;
   switch (kind) {
     case "manual":
     case "opening":
-      return [givenKeys({ businessDate, keys })];
+      return { candidates: () => [givenKeys({ businessDate, keys })], findUncompared: () => Promise.resolve([]) };
     case "backfill":
-      return [keysOnDate(frame, { businessDate, keys })];
+      return onDate(frame, { businessDate, keys }, []);
     case "rerun":
-      return [itemsOf(frame, await nightOf(frame, businessDate), keys), keysOnDate(frame, { businessDate, keys })];
+      return onDate(frame, { businessDate, keys }, [itemsOf(frame, await nightOf(frame, businessDate), keys)]);
   }
+}
+
+/** What a night would have on the date, and more. */
+function onDate(
+  frame: Planning,
+  asked: { readonly businessDate: string; readonly keys: readonly string[] | undefined },
+  more: readonly Pairs[],
+): LookingPlan {
+  return {
+    candidates: ({ except, compare }) => [
+      ...more,
+      keysOnDate(frame, { ...asked, except, compare }),
+      ...(except.length === 0 ? [] : [givenPairs(except)]),
+    ],
+    findUncompared: async () => findUncompared(frame, asked),
+  };
 }
 
 async function nightOf(frame: Planning, businessDate: string): Promise<bigint> {

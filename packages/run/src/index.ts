@@ -1,6 +1,6 @@
 export { countDue, type DueFilter, type DueItem, dueItems } from "./due-item-store.ts";
 export { type EnqueueOptions, enqueueDue, type QueueContext } from "./enqueue-due.ts";
-export { type EnsuredNight, type EnsuredRun, ensureNightlyRun, type Night } from "./ensure-nightly-run.ts";
+export { type EnsuredRun, ensureNightlyRun, type Night } from "./ensure-nightly-run.ts";
 export { ensureRequestedRun, type RequestedRun, type RunRequest } from "./ensure-requested-run.ts";
 export { finishRuns } from "./finish-runs.ts";
 export type { ItemQueue, ItemQueues, QueueCounts, QueueItem, QueueItemState } from "./item-queue.ts";

@@ -20,6 +20,15 @@ export interface UncomparedPair extends Pair {
   readonly fault: SqlFault;
 }
 
+/** What a plan looks at. */
+interface LookedAt {
+  readonly businessDate: string;
+  /** Default: all. */
+  readonly keys?: readonly string[] | undefined;
+  /** Absent: nothing before the date. */
+  readonly touched?: { readonly base: PlanBase | undefined } | undefined;
+}
+
 /** How long looks may go on, in all. */
 const limitMs = 20_000;
 /** No source has a row of an earlier date. */
@@ -48,18 +57,35 @@ export async function withSavepoint<Result>(
 }
 
 /**
- * The pairs of the night and of dates before it that cannot be looked at. None: it is not the pairs that the plan failed
+ * The pairs of the date, and of touched dates before it, that cannot be looked at. None: it is not the pairs that the plan failed
  * at, or time was up. Throws SqlFault that is weather.
  */
 export async function findUncompared(
   frame: Planning,
-  { businessDate, base }: { readonly businessDate: string; readonly base: PlanBase | undefined },
+  { businessDate, keys: asked, touched: before }: LookedAt,
 ): Promise<UncomparedPair[]> {
   const untilMs = performance.now() + limitMs;
   await sql`savepoint looks`.execute(frame.db);
-  const look = async (pairs: Pairs | undefined): Promise<SqlFault | undefined> => lookAt(frame, pairs);
-  const keys = await allKeys(frame);
+  const look = async (pairs: Pairs | undefined): Promise<SqlFault | undefined> => lookAt(frame, pairs, untilMs);
+  const keys = asked ?? (await allKeys(frame, { businessDate, touched: before }));
   const night = await failing(keys, async (some) => look(keysOnDate(frame, { businessDate, keys: some })), untilMs);
+  const earlier =
+    before === undefined
+      ? []
+      : await earlierFailing(frame, { businessDate, keys, base: before.base }, { look, untilMs });
+  // Back to the time limit of before.
+  await sql`rollback to savepoint looks`.execute(frame.db);
+  await sql`release savepoint looks`.execute(frame.db);
+  return [...night.map(({ item, fault }) => ({ key: item, business_date: businessDate, fault })), ...earlier];
+}
+
+type Look = (pairs: Pairs | undefined) => Promise<SqlFault | undefined>;
+
+async function earlierFailing(
+  frame: Planning,
+  { businessDate, keys, base }: { businessDate: string; keys: readonly string[]; base: PlanBase | undefined },
+  { look, untilMs }: { look: Look; untilMs: number },
+): Promise<UncomparedPair[]> {
   const touched = (some: readonly string[], dates: DateRange): Pairs | undefined =>
     touchedBefore(frame, { businessDate, base, compare: true, keys: some, dates });
   const range = openBefore(frame, businessDate);
@@ -70,18 +96,40 @@ export async function findUncompared(
       earlier.push(...found.map(({ item, fault }) => ({ key, business_date: item, fault })));
     }
   }
-  await sql`release savepoint looks`.execute(frame.db);
-  return [...night.map(({ item, fault }) => ({ key: item, business_date: businessDate, fault })), ...earlier];
+  return earlier;
 }
 
-async function allKeys({ db, job }: Planning): Promise<string[]> {
-  const rows = await db.selectFrom(job.definition.keys(db).as("it")).select("it.key").orderBy("key").execute();
-  return rows.map(({ key }) => key);
+/** The job's keys, those that have a total, and those that have touched rows without being any of these, as far as that can be read. */
+async function allKeys(frame: Planning, { businessDate, touched }: LookedAt): Promise<string[]> {
+  const { db, job } = frame;
+  const own = await db
+    .selectFrom(job.definition.keys(db).as("it"))
+    .select("it.key")
+    .union(db.selectFrom("nightwriter.key_total").select("key").where("job_id", "=", job.id))
+    .execute();
+  const keys = new Set(own.map(({ key }) => key));
+  const pairs = touched && touchedBefore(frame, { businessDate, base: touched.base, compare: false });
+  if (pairs !== undefined) for (const key of await keysOf(frame, pairs)) keys.add(key);
+  return [...keys].toSorted();
 }
 
-async function lookAt(frame: Planning, pairs: Pairs | undefined): Promise<SqlFault | undefined> {
+async function keysOf({ db }: Planning, pairs: Pairs): Promise<string[]> {
+  try {
+    const { rows } = await sql<{ key: string }>`select distinct key from (${pairs}) as touched`.execute(db);
+    return rows.map(({ key }) => key);
+  } catch (error) {
+    const fault = sqlFault(error);
+    if (!isRefused(fault)) throw fault;
+    await sql`rollback to savepoint looks`.execute(db);
+    return [];
+  }
+}
+
+async function lookAt(frame: Planning, pairs: Pairs | undefined, untilMs: number): Promise<SqlFault | undefined> {
   if (pairs === undefined) return undefined;
   try {
+    const leftMs = Math.max(1, Math.ceil(untilMs - performance.now()));
+    await sql`select set_config('statement_timeout', ${`${leftMs}ms`}, true)`.execute(frame.db);
     await sql`select count(*) from (${pairs}) as looked`.execute(frame.db);
     return undefined;
   } catch (error) {

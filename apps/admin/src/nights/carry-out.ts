@@ -4,7 +4,7 @@
  * Many nights are waited for a few at a time. A plan looks at what the runs that were unfinished at the last plan had left, so
  * a thousand unfinished nights would be looked at by each of a thousand plans.
  */
-import { enqueueDue, type LeftOut, type Run, type RunStatus, reconcile } from "@nightwriter/run";
+import { type EnsuredRun, enqueueDue, type LeftOut, type Run, type RunStatus, reconcile } from "@nightwriter/run";
 import { type Answer, answer } from "../answer.ts";
 import type { Installation } from "../installation.ts";
 import { Interrupted, watchInterrupt } from "../interrupt.ts";
@@ -23,6 +23,8 @@ const NIGHTS_AT_ONCE = 50;
 export interface PlannedRun {
   readonly run: Pick<Run, "id">;
   readonly planned: number;
+  /** Pairs that could not be looked at and were planned as they are. */
+  readonly uncompared?: EnsuredRun["uncompared"];
   /** What it was asked for by name and does not have. Absent: it was not asked for by name. */
   readonly leftOut?: LeftOut;
 }
@@ -77,6 +79,7 @@ async function carryOutAll(
       error,
     );
   }
+  tellUncompared(terminal, ensured);
   const planned = sum(ensured, (each) => each.planned);
   if (!wait)
     return enqueued(
@@ -97,6 +100,17 @@ async function carryOutAll(
 type Planning = { readonly ensured: PlannedRun[]; readonly signal: AbortSignal };
 
 /** Plans run by run, in order, and then enqueues what is due of them. Each is noted as soon as it is there. */
+/** As many as a log would name. */
+const TOLD = 20;
+
+function tellUncompared({ note }: Terminal, ensured: readonly PlannedRun[]): void {
+  const all = ensured.flatMap(({ uncompared = [] }) => uncompared);
+  for (const { key, business_date, fault } of all.slice(0, TOLD)) {
+    note(`${key} ${business_date}: planned without comparing, ${fault.message}; its write will park it`);
+  }
+  if (all.length > TOLD) note(`and ${plural(all.length - TOLD, "more pair")} without comparing`);
+}
+
 async function planAndEnqueue(
   installation: Installation,
   plans: CarryOutOptions["plans"],
