@@ -93,6 +93,27 @@ describe("a store that has forgotten the claim", () => {
     await there.look();
   });
 
+  test("lets nobody slip in between the look and the change of who was there", async () => {
+    await using flushed = await flushable();
+    let slip: (() => Promise<void>) | undefined;
+    const slot: ClaimSlot = {
+      ...flushed.slot,
+      async replace(before, text) {
+        await slip?.();
+        return flushed.slot.replace(before, text);
+      },
+    };
+    const there = claimantOf(one, slot);
+    await there.look();
+    await flushed.forget();
+    slip = async () => {
+      slip = undefined;
+      await claimantOf(other, flushed.slot).look();
+    };
+    await there.look();
+    expect(await findClaim(flushed.slot)).toMatchObject({ installation: one.id });
+  });
+
   test("gives nothing back to an installation from which it was taken by hand, also after two more flushes", async () => {
     await using flushed = await flushable();
     const { slot } = flushed;

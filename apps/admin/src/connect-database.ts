@@ -28,7 +28,7 @@ export async function connectDatabase({ config, verb, logger, patient }: Connect
     logger,
   });
   try {
-    await assertServerSupported(database);
+    await assertServerSupported(database, (text) => logger.warn({}, text));
     return database;
   } catch (error) {
     await database.close();

@@ -48,7 +48,7 @@ export async function startDashboard({ config, definitions, logger, crash }: Das
   await using started = new AsyncDisposableStack();
   const database = started.use(openDashboardDatabase(config, logger));
   const check = async (): Promise<void> => {
-    await assertServerSupported(database);
+    await assertServerSupported(database, (text) => logger.warn({}, text));
     await assertSchemaCompatible(database);
   };
   await startThroughWeather(check, { logger });

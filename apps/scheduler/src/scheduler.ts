@@ -51,7 +51,7 @@ export async function startScheduler(options: SchedulerOptions): Promise<Schedul
   await using started = new AsyncDisposableStack();
   const { config, definitions, logger, crash } = options;
   const database = started.use(openSchedulerDatabase(config, logger, {}));
-  await startThroughWeather(async () => checkDatabase(database), { logger });
+  await startThroughWeather(async () => checkDatabase(database, logger), { logger });
   const register = (definition: JobDefinition) =>
     startThroughWeather(async () => registerJob(database, definition), { logger });
   const jobs = await Promise.all(definitions.map(register));
@@ -103,8 +103,8 @@ export async function startScheduler(options: SchedulerOptions): Promise<Schedul
   };
 }
 
-async function checkDatabase(database: Database): Promise<void> {
-  await assertServerSupported(database);
+async function checkDatabase(database: Database, logger: Logger): Promise<void> {
+  await assertServerSupported(database, (text) => logger.warn({}, text));
   await assertSchemaCompatible(database);
   await currentEpoch(database);
 }

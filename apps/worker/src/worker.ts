@@ -59,7 +59,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const tally = createTally(systemClock);
 
   const database = started.use(openWritePool(config, logger));
-  await startThroughWeather(async () => checkDatabase(database), { logger });
+  await startThroughWeather(async () => checkDatabase(database, logger), { logger });
   const queues = started.use(await openQueues(config, logger));
   const context: ConsumerContext = {
     database,
@@ -171,8 +171,8 @@ function openFleetPool(config: Config, logger: Logger): Database {
   });
 }
 
-async function checkDatabase(database: Database): Promise<void> {
-  await assertServerSupported(database);
+async function checkDatabase(database: Database, logger: Logger): Promise<void> {
+  await assertServerSupported(database, (text) => logger.warn({}, text));
   await assertSchemaCompatible(database);
   await currentEpoch(database);
 }

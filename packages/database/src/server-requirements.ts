@@ -44,9 +44,12 @@ async function serverFacts({ db }: Database): Promise<ServerFacts> {
 
 /**
  * Returns if the server is a writable PostgreSQL of at least 15 whose commits are durable, and a session on it is set as this
- * code needs it. Throws a Fault with the remedy.
+ * code needs it. Throws a Fault with the remedy. `warn` gets what is safe on some machines only.
  */
-export async function assertServerSupported(database: Database): Promise<ServerFacts> {
+export async function assertServerSupported(
+  database: Database,
+  warn: (text: string) => void = () => {},
+): Promise<ServerFacts> {
   await assertSessionSettings(database);
   const facts = await serverFacts(database);
   const details = { version: facts.version, role: facts.role, synchronousCommit: facts.synchronousCommit };
@@ -67,12 +70,18 @@ export async function assertServerSupported(database: Database): Promise<ServerF
       `database: synchronous_commit is off for role ${facts.role}, acknowledged work would be gone after a crash; run: alter role "${facts.role}" set synchronous_commit = on, or take it out of DATABASE_URL`,
     );
   }
-  const crash = { fsync: facts.fsync, full_page_writes: facts.fullPageWrites };
-  for (const [setting, value] of Object.entries(crash)) {
-    if (value !== "off" || facts.disposable) continue;
+  if (facts.disposable) return facts;
+  const remedy = (setting: string): string => `run: alter system set ${setting} = on, then: select pg_reload_conf()`;
+  if (facts.fsync === "off") {
     throw fault(
       "data_not_durable",
-      `database: ${setting} is off, a crash of its machine can lose or spoil what was acknowledged; run: alter system set ${setting} = on, then: select pg_reload_conf()`,
+      `database: fsync is off, a crash of its machine can lose or spoil what was acknowledged; ${remedy("fsync")}`,
+    );
+  }
+  if (facts.fullPageWrites === "off") {
+    warn(
+      "database: full_page_writes is off, which is safe only where the file system never tears a page (ZFS); " +
+        `anywhere else ${remedy("full_page_writes")}`,
     );
   }
   return facts;

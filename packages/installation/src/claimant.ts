@@ -67,8 +67,26 @@ export function createClaimant(options: ClaimantOptions): Claimant {
   };
 }
 
+/** However many come into a store at once that has forgotten: each of them loses to one that is there then. */
+const triesAtMost = 5;
+
 /** The claim that stands in the slot, if it is ours. `before`: the one that was ours at the last look. */
 async function claimSlot(
+  options: ClaimantOptions,
+  slot: ClaimSlot,
+  before: PrefixClaim | undefined,
+): Promise<PrefixClaim> {
+  let stands = await tryClaim(options, slot, before);
+  // Somebody else's came between look and change. What stands then is compared like what is found.
+  for (let tries = 1; tries < triesAtMost && stands.installation !== options.installation.id; tries++) {
+    stands = await tryClaim(options, slot, before);
+  }
+  assertOurs(options, slot, stands);
+  return stands;
+}
+
+/** One look and, where it is due, one change; answers what stands then. */
+async function tryClaim(
   options: ClaimantOptions,
   slot: ClaimSlot,
   before: PrefixClaim | undefined,
@@ -88,7 +106,7 @@ async function claimSlot(
   if (found !== undefined && !(before !== undefined && outranks(before, found))) assertOurs(options, slot, found);
   const stands = await slot.replace(text, writeClaim(mine));
   const claim = stands === undefined ? mine : readClaim(stands);
-  assertOurs(options, slot, claim);
+  if (claim.installation !== installation.id) return claim;
   const fields = { store: slot.label, since: claim.since };
   if (found !== undefined) {
     const other = { installation: found.installation, database: found.database };

@@ -44,24 +44,26 @@ interface Taking {
   readonly looked: readonly { readonly slot: OpenedClaims["slots"][number]; readonly before: unknown }[];
 }
 
-/** The record is committed last: a take-over without it may be seen if the database is lost in that moment, never the reverse. */
-async function take(
-  { config, database, installation, slots }: OpenedClaims,
-  { reason, looked }: Taking,
-): Promise<void> {
+/**
+ * A store after the other, each with its own record: one that is away takes nothing back of what was done before. The record is committed
+ * last: a take-over without it may be seen if the database is lost in that moment, never the reverse.
+ */
+async function take({ config, database, installation }: OpenedClaims, { reason, looked }: Taking): Promise<void> {
+  const made = { by: config.workerName, now: systemClock.now() };
   try {
-    await database.db.transaction().execute(async (transaction) => {
-      await recordAudit(transaction, {
-        actor: actor(),
-        verb: "installation take-over",
-        arguments: { prefix: config.queuePrefix },
-        reason,
-        before: looked.map(({ slot, before }) => ({ store: slot.label, claim: before ?? null })),
-        after: installation,
+    for (const { slot, before } of looked) {
+      await database.db.transaction().execute(async (transaction) => {
+        await recordAudit(transaction, {
+          actor: actor(),
+          verb: "installation take-over",
+          arguments: { prefix: config.queuePrefix, store: slot.label },
+          reason,
+          before: before ?? null,
+          after: installation,
+        });
+        await takeOver(slot, installation, made);
       });
-      const made = { by: config.workerName, now: systemClock.now() };
-      for (const slot of slots) await takeOver(slot, installation, made);
-    });
+    }
   } catch (error) {
     throw error instanceof Fault ? error : sqlFault(error);
   }
