@@ -359,6 +359,40 @@ CREATE AGGREGATE nightwriter.sum_minor(bigint) (
 
 COMMENT ON AGGREGATE nightwriter.sum_minor(bigint) IS 'a sum that stays bigint and fails where it would overflow: twice as fast as sum() over many groups';
 
+CREATE TABLE nightwriter.acknowledgement (
+    id bigint NOT NULL,
+    job_id integer NOT NULL,
+    finding text NOT NULL COLLATE pg_catalog."C",
+    rule text NOT NULL,
+    measure text NOT NULL,
+    key text COLLATE pg_catalog."C",
+    business_date date,
+    run_id bigint,
+    version bigint,
+    expected numeric,
+    actual numeric,
+    is_withdrawn boolean DEFAULT false NOT NULL,
+    reason text NOT NULL,
+    actor text NOT NULL,
+    acknowledged_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    xid xid8 DEFAULT pg_current_xact_id() NOT NULL,
+    epoch integer DEFAULT nightwriter.current_epoch() NOT NULL,
+    CONSTRAINT acknowledgement_reason_check CHECK ((reason ~ '[^[:space:]]'::text))
+);
+
+COMMENT ON COLUMN nightwriter.acknowledgement.finding IS 'the id that verify gives it: a hash of rule to actual';
+
+COMMENT ON COLUMN nightwriter.acknowledgement.is_withdrawn IS 'the acknowledgement of this finding is taken back';
+
+ALTER TABLE nightwriter.acknowledgement ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME nightwriter.acknowledgement_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
 CREATE TABLE nightwriter.attempt (
     id bigint NOT NULL,
     run_id bigint NOT NULL,
@@ -800,6 +834,12 @@ COMMENT ON COLUMN sales.sale.local_time IS 'on the restaurant''s wall clock, whe
 
 COMMENT ON COLUMN sales.sale.first_source IS 'with first_date and first_line: the sale that this row corrects, takes back or reverses. Null: a sale of its own';
 
+ALTER TABLE nightwriter.acknowledgement
+    ADD CONSTRAINT acknowledgement_own_stamp CHECK ((((xid = pg_current_xact_id()) AND ((epoch)::text = current_setting('nightwriter.stamped_epoch'::text, true))) OR nightwriter.is_own_stamp(xid, epoch, 'nightwriter.acknowledgement'::text))) NOT VALID;
+
+ALTER TABLE ONLY nightwriter.acknowledgement
+    ADD CONSTRAINT acknowledgement_pkey PRIMARY KEY (id);
+
 ALTER TABLE ONLY nightwriter.attempt
     ADD CONSTRAINT attempt_pkey PRIMARY KEY (run_id, business_date, key, outcome, worker);
 
@@ -905,6 +945,8 @@ ALTER TABLE sales.sale
 ALTER TABLE ONLY sales.sale
     ADD CONSTRAINT sale_pkey PRIMARY KEY (business_date, restaurant_id, source, source_line) INCLUDE (amount_minor);
 
+CREATE INDEX acknowledgement_finding ON nightwriter.acknowledgement USING btree (job_id, finding, id);
+
 CREATE INDEX audit_log_job ON nightwriter.audit_log USING btree (job_id, id);
 
 CREATE INDEX ended_term_token ON nightwriter.ended_term USING btree (job_id, fencing_token);
@@ -930,6 +972,8 @@ CREATE INDEX opening_total_recorded ON sales.opening_total USING btree (epoch, x
 CREATE INDEX sale_corrects ON sales.sale USING btree (first_date, first_source, first_line) WHERE (first_source IS NOT NULL);
 
 CREATE INDEX sale_recorded ON sales.sale USING btree (epoch, xid);
+
+CREATE TRIGGER acknowledgement_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON nightwriter.acknowledgement FOR EACH STATEMENT EXECUTE FUNCTION nightwriter.refuse_change();
 
 CREATE TRIGGER attempt_folded BEFORE INSERT ON nightwriter.attempt FOR EACH ROW WHEN ((pg_trigger_depth() = 0)) EXECUTE FUNCTION nightwriter.fold_attempt();
 

@@ -13,6 +13,8 @@ const tables = {
       source_count, fencing_token, version_after, total_after, source_snapshot, worker)
     values (1, 1, 'r0001', '2026-03-01', 120, 1, 1, 1, 120, pg_current_snapshot(), 'test')`,
   "nightwriter.audit_log": `insert into nightwriter.audit_log (verb, actor, host) values ('test', 'test', 'test')`,
+  "nightwriter.acknowledgement": `insert into nightwriter.acknowledgement (job_id, finding, rule, measure, reason, actor)
+    values (1, 'f', 'r', 'm', 'test', 'test')`,
 };
 
 function changesOf(table: string): string[] {
@@ -33,6 +35,7 @@ const columns: Readonly<Record<string, string>> = {
   "sales.opening_total": "amount_minor",
   "nightwriter.ledger_entry": "delta_minor",
   "nightwriter.audit_log": "actor",
+  "nightwriter.acknowledgement": "actor",
 };
 
 describe.each(bothPostgres)("an append-only table on PostgreSQL %s", (server) => {

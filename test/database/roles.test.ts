@@ -11,6 +11,7 @@ const processes = ["scheduler", "worker", "operator", "auditor"] as const;
 const appendOnly = [
   "nightwriter.ledger_entry",
   "nightwriter.audit_log",
+  "nightwriter.acknowledgement",
   "nightwriter.job_version",
   "nightwriter.ended_term",
   "sales.sale",

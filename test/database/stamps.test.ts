@@ -107,6 +107,7 @@ describe.each(bothPostgres)("a stamped table on PostgreSQL %s", (server) => {
     const { rows } = await stampedTables.execute(test.db);
     expect(rows.map(({ name }) => name)).toEqual(
       expect.arrayContaining([
+        "nightwriter.acknowledgement",
         "nightwriter.audit_log",
         "nightwriter.ledger_entry",
         "sales.opening_total",

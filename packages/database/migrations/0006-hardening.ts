@@ -1,5 +1,6 @@
 import { type Kysely, sql } from "kysely";
 import type { ConcurrentIndex } from "../src/concurrent-indexes.ts";
+import { acknowledgement } from "./0006-hardening/acknowledgement.ts";
 import { attempt } from "./0006-hardening/attempt.ts";
 import { audit } from "./0006-hardening/audit.ts";
 import { installation } from "./0006-hardening/installation.ts";
@@ -27,6 +28,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
 
 const parts = [
   audit,
+  acknowledgement,
   attempt,
   jobVersion,
   keyPause,

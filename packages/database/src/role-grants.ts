@@ -68,6 +68,10 @@ export const tableGrants: Readonly<Record<keyof Schema, RoleGrants>> = {
   "nightwriter.audit_log": {
     operator: "insert (job_id, verb, actor, host, reason, arguments, before, after)",
   },
+  "nightwriter.acknowledgement": {
+    operator:
+      "insert (job_id, finding, rule, measure, key, business_date, run_id, version, expected, actual, is_withdrawn, reason, actor)",
+  },
   "sales.restaurant": { operator: "insert (id, name, time_zone, cutoff, currency)" },
   "sales.sale": { operator: "insert (restaurant_id, business_date, source, source_line, amount_minor, epoch)" },
   "sales.opening_total": { operator: "insert (restaurant_id, business_date, amount_minor, source)" },

@@ -194,6 +194,29 @@ export interface AuditLogTable {
   epoch: Stamped<number>;
 }
 
+/** A finding of verify that somebody looked into; the last row of a finding holds. */
+export interface AcknowledgementTable {
+  id: ColumnType<bigint, never, never>;
+  job_id: number;
+  /** Its id: a hash of all from rule to actual. */
+  finding: string;
+  rule: string;
+  measure: string;
+  key: string | null;
+  business_date: string | null;
+  run_id: bigint | null;
+  version: bigint | null;
+  /** Numerics, as text. */
+  expected: string | null;
+  actual: string | null;
+  is_withdrawn: Generated<boolean>;
+  reason: string;
+  actor: string;
+  acknowledged_at: Stamped<Date>;
+  xid: Stamped<string>;
+  epoch: Stamped<number>;
+}
+
 export interface RestaurantTable {
   id: string;
   name: string;
@@ -255,6 +278,7 @@ export interface Schema {
   "nightwriter.ledger_entry": LedgerEntryTable;
   "nightwriter.attempt": AttemptTable;
   "nightwriter.audit_log": AuditLogTable;
+  "nightwriter.acknowledgement": AcknowledgementTable;
   "sales.restaurant": RestaurantTable;
   "sales.sale": SaleTable;
   "sales.opening_total": OpeningTotalTable;

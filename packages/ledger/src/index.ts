@@ -1,3 +1,4 @@
+export { type AcknowledgeRequest, type Acknowledging, acknowledgeFindings } from "./acknowledge.ts";
 export type { ApplyContext } from "./apply-context.ts";
 export { applyItems, maxBatchSize, setAside } from "./apply-items.ts";
 export { explainRules, type RulesExplanation } from "./explain-rules.ts";
@@ -6,7 +7,7 @@ export type { Applied, DamageKind, Failure, Item, ItemOutcome, WithdrawnReason }
 export { type HistoryEntry, type KeyHistory, keyHistory } from "./key-history.ts";
 export { type ParkAnswer, type ParkedItem, type ParkRequest, parkItems } from "./park-items.ts";
 export type { Outstanding, OutstandingReason, OutstandingSum } from "./rules/outstanding.ts";
-export { describeViolation, type RuleName, type Violation } from "./rules/rule.ts";
+export { type Acknowledged, describeViolation, type RuleName, type Violation } from "./rules/rule.ts";
 export { closeGates, inGateOrder } from "./run-gate.ts";
 export { type VerifyOptions, type VerifyProgress, verify } from "./verify.ts";
 export type { EpochReport, RuleReport, StepReport, VerifyReport } from "./verify-report.ts";

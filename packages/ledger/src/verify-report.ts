@@ -1,19 +1,23 @@
 /** What verify answers. */
 import type { Outstanding, OutstandingSum } from "./rules/outstanding.ts";
-import type { RuleName, Violation } from "./rules/rule.ts";
+import type { Acknowledged, RuleName, Violation } from "./rules/rule.ts";
 
 export interface RuleReport {
   readonly rule: RuleName;
   /** What it claims, in words. */
   readonly claim: string;
   /**
+   * - `acknowledged`: it is broken, and somebody has looked into each finding.
    * - `not applicable`: the job's source cannot say which rows a snapshot saw.
    * - `not proved`: it is about sources, and this build's source query is not the one in force.
    */
-  readonly status: "holds" | "violated" | "not applicable" | "not proved";
+  readonly status: "holds" | "violated" | "acknowledged" | "not applicable" | "not proved";
   readonly violationCount: number;
   /** The first of them, by key. */
   readonly violations: readonly Violation[];
+  /** Findings that somebody looked into and that are as they were then: no violations, counted whole. */
+  readonly acknowledgedCount: number;
+  readonly acknowledged: readonly Acknowledged[];
 }
 
 /**
@@ -36,8 +40,10 @@ export interface VerifyReport {
   readonly verifiedAt: Temporal.Instant;
   readonly from: Temporal.PlainDate | undefined;
   readonly to: Temporal.PlainDate | undefined;
-  /** No rule is violated. What is outstanding does not stand against it. */
+  /** No rule is violated. What is outstanding or acknowledged does not stand against it. */
   readonly clean: boolean;
+  /** Findings of all rules that somebody looked into. */
+  readonly acknowledgedCount: number;
   /** Rules that are `not proved`: nothing is known of them. */
   readonly unproved: readonly RuleName[];
   /** All rules, in the order of `claims`. */

@@ -79,7 +79,19 @@ type Summary = Pick<
  * if (!report.clean || report.unproved.length > 0) process.exitCode = 3;
  */
 export async function verify(database: Database, job: Job, options: VerifyOptions): Promise<VerifyReport> {
-  const verification = new Verification(job, options);
+  return prove(database, new Verification(job, options));
+}
+
+/** As {@link verify}, but lists these findings only, wherever they stand; what is counted means nothing. */
+export async function findFindings(
+  database: Database,
+  job: Job,
+  { findings, ...options }: VerifyOptions & { readonly findings: readonly string[] },
+): Promise<VerifyReport> {
+  return prove(database, new Verification(job, { ...options, listed: Number.MAX_SAFE_INTEGER }, findings));
+}
+
+async function prove(database: Database, verification: Verification): Promise<VerifyReport> {
   const start = performance.now();
   try {
     await onSharedSnapshot(database, 2, await verification.tasks(database.db));
@@ -93,6 +105,7 @@ export async function verify(database: Database, job: Job, options: VerifyOption
 class Verification {
   readonly #job: Job;
   readonly #options: VerifyOptions;
+  readonly #only: readonly string[] | undefined;
   readonly #findings: Finding[] = [];
   readonly #durations: StepReport[] = [];
   /** What the slices that were scanned have left to be looked at, and how many there were. */
@@ -108,7 +121,8 @@ class Verification {
     epochs: [],
   };
 
-  constructor(job: Job, options: VerifyOptions) {
+  constructor(job: Job, options: VerifyOptions, only?: readonly string[]) {
+    this.#only = only;
     this.#job = job;
     this.#options = options;
   }
@@ -116,7 +130,7 @@ class Verification {
   /** The slices are all dates whatever was counted: an entry that comes before the snapshot is taken only makes one larger. */
   async tasks(db: Kysely<Schema>): Promise<SnapshotTask[]> {
     const { listed = 100, namedPairs = 100_000, sliceEntries = 100_000, onProgress } = this.#options;
-    const asked = { job: this.#job, ...this.#dates(), listed, namedPairs };
+    const asked = { job: this.#job, ...this.#dates(), listed, namedPairs, only: this.#only };
     const steps = this.#steps(await sliceDates({ db, ...asked, sliceEntries }));
     return steps.map(({ name: step, find }) => async (transaction) => {
       const start = performance.now();
@@ -184,7 +198,7 @@ class Verification {
     return rule !== "delta-from-snapshot" || this.#job.definition.source.kind === "stamped";
   }
 
-  #statusUnbroken(rule: RuleName): Exclude<RuleReport["status"], "violated"> {
+  #statusUnbroken(rule: RuleName): RuleReport["status"] {
     if (!this.#isApplicable(rule)) return "not applicable";
     return this.#job.isCurrent || !sourceRules.has(rule) ? "holds" : "not proved";
   }
@@ -198,6 +212,7 @@ class Verification {
       from,
       to,
       clean: rules.every((rule) => rule.violationCount === 0),
+      acknowledgedCount: rules.reduce((sum, rule) => sum + rule.acknowledgedCount, 0),
       unproved: rules.filter(({ status }) => status === "not proved").map(({ rule }) => rule),
       rules,
       outstandingSums: this.#differences.sums,
@@ -211,9 +226,18 @@ class Verification {
   #reportOf(rule: RuleName): RuleReport {
     const found = this.#findings.filter((finding) => finding.rule === rule);
     const violationCount = found.reduce((sum, finding) => sum + finding.violationCount, 0);
-    const status = violationCount > 0 ? "violated" : this.#statusUnbroken(rule);
-    const violations = found.flatMap((finding) => finding.violations).slice(0, this.#options.listed ?? 100);
-    return { rule, claim: claims[rule], status, violationCount, violations };
+    const acknowledgedCount = found.reduce((sum, finding) => sum + finding.acknowledgedCount, 0);
+    const unbroken = acknowledgedCount > 0 ? "acknowledged" : this.#statusUnbroken(rule);
+    const listed = this.#options.listed ?? 100;
+    return {
+      rule,
+      claim: claims[rule],
+      status: violationCount > 0 ? "violated" : unbroken,
+      violationCount,
+      violations: found.flatMap((finding) => finding.violations).slice(0, listed),
+      acknowledgedCount,
+      acknowledged: found.flatMap((finding) => finding.acknowledged).slice(0, listed),
+    };
   }
 }
 

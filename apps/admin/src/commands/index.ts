@@ -1,4 +1,5 @@
 import type { CommandDefinition, CommandGroup } from "../command.ts";
+import { acknowledge } from "./acknowledge.ts";
 import { dashboard } from "./dashboard.ts";
 import { demo } from "./demo.ts";
 import { dev } from "./dev.ts";
@@ -40,6 +41,7 @@ export const commands: readonly (CommandDefinition | CommandGroup)[] = [
   partitions,
   total,
   verify,
+  acknowledge,
   lease,
   scheduler,
   worker,

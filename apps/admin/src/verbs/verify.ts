@@ -27,7 +27,10 @@ export async function verifyLedger(terminal: Terminal, { from, to, job }: Verify
       onProgress: ({ done, of }) => progress.update(done, of),
     });
     progress.stop();
-    const keys = [...report.outstanding, ...report.rules.flatMap(({ violations }) => violations)].map(({ key }) => key);
+    const keys = [
+      ...report.outstanding,
+      ...report.rules.flatMap(({ violations, acknowledged }) => [...violations, ...acknowledged]),
+    ].map(({ key }) => key);
     const named = new Set(keys.filter((key) => key !== undefined));
     const currencies = await currenciesOf(installation.database, [...named]);
     return answer({

@@ -1,5 +1,5 @@
 /** A verification for people: what was proved, what is wrong, what is still to come. */
-import type { Outstanding, RuleReport, VerifyReport, Violation } from "@nightwriter/ledger";
+import type { Acknowledged, Outstanding, RuleReport, VerifyReport, Violation } from "@nightwriter/ledger";
 import { formatCount, formatDuration, formatInstant, plural } from "../output/format.ts";
 import { formatMoney } from "../output/money.ts";
 import { renderTable } from "../output/table.ts";
@@ -24,7 +24,13 @@ export function reportText(report: VerifyReport, currencies: Currencies): string
   return parts.filter((part) => part !== "").join("\n\n");
 }
 
-const marks = { holds: "ok", violated: "VIOLATED", "not applicable": "n/a", "not proved": "NOT PROVED" } as const;
+const marks = {
+  holds: "ok",
+  violated: "VIOLATED",
+  acknowledged: "acknowledged",
+  "not applicable": "n/a",
+  "not proved": "NOT PROVED",
+} as const;
 
 function rulesTable(rules: readonly RuleReport[]): string {
   return renderTable(
@@ -33,10 +39,35 @@ function rulesTable(rules: readonly RuleReport[]): string {
   );
 }
 
-function violationsText({ rule, violationCount, violations }: RuleReport, currencies: Currencies): string[] {
-  if (violationCount === 0) return [];
-  const table = renderTable(
+function violationsText(rule: RuleReport, currencies: Currencies): string[] {
+  const { violationCount, violations, acknowledgedCount, acknowledged } = rule;
+  const open = tableOf(violations, currencies);
+  const given = tableOf(acknowledged, currencies, acknowledged);
+  return [
+    ...counted(`${rule.rule}: ${plural(violationCount, "violation")}`, violationCount - violations.length, open),
+    ...counted(
+      `${rule.rule}: ${formatCount(acknowledgedCount)} acknowledged, no violation as it stands`,
+      acknowledgedCount - acknowledged.length,
+      given,
+    ),
+  ];
+}
+
+function counted(heading: string, more: number, table: string | undefined): string[] {
+  if (table === undefined) return [];
+  return [more === 0 ? `${heading}\n${table}` : `${heading}\n${table}\nand ${formatCount(more)} more`];
+}
+
+/** Undefined: there is none. With what was said of each, where somebody said something. */
+function tableOf(
+  found: readonly Violation[],
+  currencies: Currencies,
+  said: readonly Acknowledged[] = [],
+): string | undefined {
+  if (found.length === 0) return undefined;
+  return renderTable(
     [
+      { title: "finding" },
       { title: "key" },
       { title: "date" },
       { title: "run", align: "right" },
@@ -44,8 +75,10 @@ function violationsText({ rule, violationCount, violations }: RuleReport, curren
       { title: "what" },
       { title: "is", align: "right" },
       { title: "should be", align: "right" },
+      ...(said.length === 0 ? [] : [{ title: "by" }, { title: "reason" }]),
     ],
-    violations.map((violation) => [
+    found.map((violation, place) => [
+      violation.finding,
       violation.key ?? "",
       violation.businessDate?.toString() ?? "",
       violation.runId?.toString() ?? "",
@@ -53,11 +86,9 @@ function violationsText({ rule, violationCount, violations }: RuleReport, curren
       violation.measure,
       measured(violation, violation.actual, currencies),
       measured(violation, violation.expected, currencies),
+      ...said.slice(place, place + 1).flatMap(({ actor, reason }) => [actor, reason]),
     ]),
   );
-  const more = violationCount - violations.length;
-  const heading = `${rule}: ${plural(violationCount, "violation")}`;
-  return [more === 0 ? `${heading}\n${table}` : `${heading}\n${table}\nand ${formatCount(more)} more`];
 }
 
 /** Amounts as money, everything else as it is. */
@@ -122,10 +153,12 @@ function earlierTermText({ earlierTermCount: count }: VerifyReport): string {
   return `${plural(count, "entry was", "entries were")} written under terms that had ended before ended terms were kept: within-term cannot judge these`;
 }
 
-function verdict({ clean, unproved, entryCount, keyCount, rules, durationMs }: VerifyReport): string {
+function verdict({ clean, unproved, entryCount, keyCount, rules, durationMs, ...report }: VerifyReport): string {
   const broken = rules.filter(({ status }) => status === "violated").length;
   const held = unproved.length === 0 ? "every rule holds" : "every rule that asks no source holds";
-  const found = clean ? held : `${plural(broken, "rule is", "rules are")} violated`;
+  const acknowledged =
+    report.acknowledgedCount === 0 ? "" : `, but for ${formatCount(report.acknowledgedCount)} acknowledged`;
+  const found = `${clean ? held : `${plural(broken, "rule is", "rules are")} violated`}${acknowledged}`;
   const left = `not proved, since another source query is in force: ${unproved.join(", ")}`;
   const result = unproved.length === 0 ? found : `${found}; ${left}`;
   return `${plural(entryCount, "entry", "entries")} of ${plural(keyCount, "key")} verified in ${formatDuration(durationMs)}: ${result}`;

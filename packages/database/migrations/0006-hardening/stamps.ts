@@ -44,4 +44,5 @@ export const stamps: readonly string[] = [
   `select nightwriter.require_stamps('sales.opening_total')`,
   `select nightwriter.require_stamps('nightwriter.ledger_entry')`,
   `select nightwriter.require_stamps('nightwriter.audit_log')`,
+  `select nightwriter.require_stamps('nightwriter.acknowledgement')`,
 ];

@@ -8,18 +8,20 @@
  */
 import { findPlanBase, type PlanBase, touchedPairs } from "@nightwriter/run";
 import { type RawBuilder, sql } from "kysely";
-import { dated, type Inspection, sourceRows } from "./inspection.ts";
+import { type FoundRow, findingOf, foundRows } from "./found-rows.ts";
+import { dated, type Inspection, isListed, sourceRows } from "./inspection.ts";
 import type { Outstanding, OutstandingReason, OutstandingSum } from "./outstanding.ts";
 import { inScope, type PairScope } from "./pair-scan.ts";
 import type { Finding } from "./rule.ts";
 
-interface DifferenceRow {
+interface DifferenceRow extends FoundRow {
   reason: OutstandingReason | null;
   key: string;
   business_date: string;
-  owed: string;
-  entered: string;
-  run_id: bigint | null;
+  /** What the source says. */
+  expected: string;
+  /** What was entered. */
+  actual: string;
   since: Date | null;
   count: bigint;
   lacking: string;
@@ -48,7 +50,9 @@ export async function findDifferences(
       order by item.key, item.business_date, item.rank, item.since
     ),
     told as (
-      select difference.*, excuse.run_id,
+      select 'entries-equal-sources' as rule, 'sum of deltas' as measure, difference.key, difference.business_date, excuse.run_id,
+        null::bigint as version, difference.owed::text as expected, difference.entered::text as actual,
+        difference.owed - difference.entered as lacks,
         case when excuse.key is not null then excuse.reason when touched.key is not null then 'unplanned' end as reason,
         case when excuse.key is not null then excuse.since when touched.key is not null then ${plannedAt(inspection, base)} end as since
       from difference
@@ -57,13 +61,13 @@ export async function findDifferences(
         on touched.key = difference.key and touched.business_date = difference.business_date
     ),
     placed as (
-      select told.*, count(*) over reasons as count, sum(told.owed - told.entered) over reasons as lacking,
-        row_number() over (partition by told.reason order by told.since, told.business_date, told.key) as place
-      from told
-      window reasons as (partition by told.reason)
+      select found.*, count(*) over same as count, sum(found.lacks) over same as lacking,
+        row_number() over (same order by found.since, found.business_date, found.key) as place
+      from (${foundRows(inspection.job, sql`select * from told`)}) as found
+      window same as (partition by found.reason, found.reason is null and found.given_at is not null)
     )
-    select reason, key, business_date, owed::text, entered::text, run_id, since, count, lacking::text from placed
-    where place <= ${inspection.listed}::bigint
+    select placed.*, placed.lacking::text as lacking from placed
+    where ${isListed(inspection)}
     order by reason, place`.execute(inspection.db);
   return differencesOf(rows, now);
 }
@@ -151,28 +155,12 @@ function differencesOf(rows: readonly DifferenceRow[], now: Temporal.Instant): D
       reason,
       key: row.key,
       businessDate: Temporal.PlainDate.from(row.business_date),
-      amountMinor: BigInt(row.owed) - BigInt(row.entered),
+      amountMinor: BigInt(row.expected) - BigInt(row.actual),
       runId: row.run_id ?? undefined,
       since,
       age: since === undefined ? undefined : now.since(since, { largestUnit: "hour" }),
     });
   }
-  return { findings: broken.length === 0 ? [] : [violated(broken)], sums: [...sums.values()], outstanding };
-}
-
-function violated(rows: readonly DifferenceRow[]): Finding {
-  return {
-    rule: "entries-equal-sources",
-    violationCount: Number(rows[0]?.count ?? 0n),
-    violations: rows.map((row) => ({
-      rule: "entries-equal-sources",
-      key: row.key,
-      businessDate: Temporal.PlainDate.from(row.business_date),
-      runId: undefined,
-      version: undefined,
-      measure: "sum of deltas",
-      expected: BigInt(row.owed),
-      actual: BigInt(row.entered),
-    })),
-  };
+  const findings = broken.length === 0 ? [] : [findingOf("entries-equal-sources", broken)];
+  return { findings, sums: [...sums.values()], outstanding };
 }

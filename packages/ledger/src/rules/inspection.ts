@@ -2,7 +2,10 @@
 import type { Schema } from "@nightwriter/database";
 import type { Job } from "@nightwriter/job";
 import { type RawBuilder, sql, type Transaction } from "kysely";
-import type { Finding, RuleName, Violation } from "./rule.ts";
+import { type FoundRow, findingOf, foundRows, type ViolationRow } from "./found-rows.ts";
+import type { Finding } from "./rule.ts";
+
+export type { ViolationRow } from "./found-rows.ts";
 
 /** `YYYY-MM-DD`, both included; undefined: without an end. */
 export interface DateRange {
@@ -16,51 +19,30 @@ export interface Inspection extends DateRange {
   readonly job: Job;
   /** Violations, and outstanding pairs of one reason, that are listed at most. */
   readonly listed: number;
+  /** Findings that are listed, whatever their place, and no others. Undefined: the first of all. */
+  readonly only: readonly string[] | undefined;
   /** Pairs that are named at most: they travel to this process and back. */
   readonly namedPairs: number;
 }
 
-/** The columns of a query of violations; amounts as text, since sums can be larger than any bigint. */
-export interface ViolationRow {
-  rule: RuleName;
-  measure: string;
-  key: string | null;
-  business_date: string | null;
-  run_id: bigint | null;
-  version: bigint | null;
-  expected: string | null;
-  actual: string | null;
-}
-
 /** Runs a query of {@link ViolationRow}s: counts them rule by rule, and brings the first of each. Throws the driver's error. */
 export async function findViolations(inspection: Inspection, query: RawBuilder<ViolationRow>): Promise<Finding[]> {
-  const { rows } = await sql<ViolationRow & { count: bigint }>`
+  const { rows } = await sql<FoundRow & { count: bigint }>`
     select * from (
-      select found.*, count(*) over (partition by found.rule) as count,
-        row_number() over (partition by found.rule order by found.key, found.version, found.business_date, found.run_id) as place
-      from (${query}) as found
+      select told.*, count(*) over same as count, row_number() over (same order by told.key, told.version, told.business_date, told.run_id) as place
+      from (${foundRows(inspection.job, query)}) as told
+      window same as (partition by told.rule, told.given_at is not null)
     ) as placed
-    where placed.place <= ${inspection.listed}::bigint
+    where ${isListed(inspection)}
     order by placed.rule, placed.place`.execute(inspection.db);
-  const byRule = Map.groupBy(rows, (row) => row.rule);
-  return [...byRule].map(([rule, found]) => ({
-    rule,
-    violationCount: Number(found[0]?.count ?? 0n),
-    violations: found.map(violationOf),
-  }));
+  return [...Map.groupBy(rows, (row) => row.rule)].map(([rule, found]) => findingOf(rule, found));
 }
 
-function violationOf(row: ViolationRow): Violation {
-  return {
-    rule: row.rule,
-    key: row.key ?? undefined,
-    businessDate: row.business_date === null ? undefined : Temporal.PlainDate.from(row.business_date),
-    runId: row.run_id ?? undefined,
-    version: row.version ?? undefined,
-    measure: row.measure,
-    expected: row.expected === null ? undefined : BigInt(row.expected),
-    actual: row.actual === null ? undefined : BigInt(row.actual),
-  };
+/** Whether the row of `placed` is one that is brought along. */
+export function isListed({ only, listed }: Inspection): RawBuilder<boolean> {
+  return only === undefined
+    ? sql<boolean>`placed.place <= ${listed}::bigint`
+    : sql<boolean>`placed.finding = any(${only}::text[])`;
 }
 
 /** Whether the date of `alias` is one that was asked for. */

@@ -41,6 +41,8 @@ export const claims: Readonly<Record<RuleName, string>> = {
 
 /** One fact that contradicts a rule. */
 export interface Violation {
+  /** Its id: a hash of all that follows. Any other number makes it another finding. */
+  readonly finding: string;
   readonly rule: RuleName;
   /** Absent where it is about the job as a whole: a run, a partition, a constraint. */
   readonly key: string | undefined;
@@ -57,11 +59,20 @@ export interface Violation {
   readonly actual: bigint | undefined;
 }
 
-/** What a check found: how many violations of a rule, and the first of them. */
+/** A violation that somebody looked into, as it stands: it does not count as one. */
+export interface Acknowledged extends Violation {
+  readonly reason: string;
+  readonly actor: string;
+  readonly acknowledgedAt: Temporal.Instant;
+}
+
+/** What a check found: how many violations of a rule, and the first of them; acknowledged ones apart. */
 export interface Finding {
   readonly rule: RuleName;
   readonly violationCount: number;
   readonly violations: readonly Violation[];
+  readonly acknowledgedCount: number;
+  readonly acknowledged: readonly Acknowledged[];
 }
 
 /** For a person, in one line. */
