@@ -168,6 +168,52 @@ export const tableDamages: Readonly<Record<string, readonly Damage[]>> = {
       ],
     },
     {
+      what: "a trigger of sales.sale that is gone",
+      plant: ["drop trigger sale_append_only on sales.sale"],
+      broken: [
+        { rule: "guards-in-place", measure: "trigger sale_append_only of sales.sale", expected: 1n, actual: 0n },
+      ],
+    },
+    {
+      what: "a trigger of sales.opening_total that is gone",
+      plant: ["drop trigger opening_total_append_only on sales.opening_total"],
+      broken: [
+        {
+          rule: "guards-in-place",
+          measure: "trigger opening_total_append_only of sales.opening_total",
+          expected: 1n,
+          actual: 0n,
+        },
+      ],
+    },
+    {
+      what: "a trigger of nightwriter.acknowledgement that is gone",
+      plant: ["drop trigger acknowledgement_append_only on nightwriter.acknowledgement"],
+      broken: [
+        {
+          rule: "guards-in-place",
+          measure: "trigger acknowledgement_append_only of nightwriter.acknowledgement",
+          expected: 1n,
+          actual: 0n,
+        },
+      ],
+    },
+    {
+      what: "a check of stamps that lets every row pass",
+      plant: [
+        "alter table nightwriter.ended_term drop constraint ended_term_own_stamp",
+        "alter table nightwriter.ended_term add constraint ended_term_own_stamp check (xid is not null) not valid",
+      ],
+      broken: [
+        {
+          rule: "guards-in-place",
+          measure: "stamp ended_term_own_stamp of nightwriter.ended_term",
+          expected: 1n,
+          actual: 0n,
+        },
+      ],
+    },
+    {
       what: "a constraint that is there by its name only",
       plant: [
         "alter table nightwriter.ledger_entry drop constraint ledger_entry_item",

@@ -20,6 +20,6 @@ const unseen = [
   "what decides nothing any more: the worker and the hour of an entry, the run of a zero entry, an id or a snapshot rewritten without a visible difference, attempts, imported files",
   "a run that was marked cancelled, unfinished, unplanned or of another kind; a plan's snapshot set back, which excuses a planted source row as unplanned",
   "a last entry's epoch or query version that was raised, before the next entry of its key; a token that was changed to that of another term",
-  "an applied item in another partition, and entries under a job id that no job has",
-  "a function behind a trigger that was replaced by one that does nothing, triggers that a session switched off for itself, and the guards of the source's own tables",
+  "an applied item in another partition (it stays where it was applied), items that lost their run and never belonged to this job, entries under a job id that no job has",
+  "a function behind a trigger that was replaced by one that does nothing, triggers that a session switched off for itself, and the guards of tables of a job of your own",
 ];

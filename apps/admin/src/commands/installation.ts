@@ -1,3 +1,4 @@
+import { parseReason } from "../arguments/reason.ts";
 import type { CommandDefinition } from "../command.ts";
 import { group } from "./groups.ts";
 
@@ -14,7 +15,7 @@ within seconds. Who had the prefix and when it was last seen is said, and writte
   ],
   define(command, perform) {
     command
-      .requiredOption("--reason <text>", "why, for the audit log")
+      .requiredOption("--reason <text>", "why, for the audit log", parseReason)
       .option("--dry-run", "say from whom, change nothing", false)
       .action((options) =>
         perform(async (terminal) => (await import("../verbs/take-over-prefix.ts")).takeOverPrefix(terminal, options)),
@@ -32,7 +33,7 @@ runs on it, and give it a QUEUE_PREFIX of its own. Dumps that are restored need 
   examples: ['installation fork --reason "a copy for load tests"', 'installation fork --reason "a look" --dry-run'],
   define(command, perform) {
     command
-      .requiredOption("--reason <text>", "why, for the audit log")
+      .requiredOption("--reason <text>", "why, for the audit log", parseReason)
       .option("--dry-run", "say what it is now, change nothing", false)
       .action((options) =>
         perform(async (terminal) =>

@@ -1,5 +1,6 @@
 import { parseBusinessDate } from "../arguments/business-date.ts";
 import { collect } from "../arguments/collect.ts";
+import { parseReason } from "../arguments/reason.ts";
 import { collectSqlstates } from "../arguments/sqlstate.ts";
 import { wholeNumber } from "../arguments/whole-number.ts";
 import type { CommandDefinition, CommandGroup } from "../command.ts";
@@ -45,7 +46,7 @@ named with the reason; the others are retried all the same. An item that was can
       .option("--date <date>", "items of this business date", parseBusinessDate)
       .option("--sqlstate <code...>", "items that this error has parked", collectSqlstates)
       .option("--all", "every parked item of the job", false)
-      .option("--reason <text>", "why, for the audit log; needed for whatever changes something")
+      .option("--reason <text>", "why, for the audit log; needed for whatever changes something", parseReason)
       .option("--dry-run", "say what would be retried, change nothing", false)
       .option("--job <name>", "the job", "restaurant-totals")
       .action((options) =>

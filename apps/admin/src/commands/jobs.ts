@@ -1,3 +1,4 @@
+import { parseReason } from "../arguments/reason.ts";
 import type { CommandDefinition } from "../command.ts";
 import { group } from "./groups.ts";
 
@@ -11,7 +12,7 @@ Processes of the other build end at their next batch or plan. The change is kept
   examples: ['jobs deploy --reason "fees were counted twice"', 'jobs deploy --dry-run --reason "rollback"'],
   define(command, perform) {
     command
-      .requiredOption("--reason <text>", "why, for the audit log")
+      .requiredOption("--reason <text>", "why, for the audit log", parseReason)
       .option("--job <name>", "the job", "restaurant-totals")
       .option("--dry-run", "say what would be changed, change nothing", false)
       .action((options) =>

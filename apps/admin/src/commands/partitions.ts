@@ -1,3 +1,4 @@
+import { parseReason } from "../arguments/reason.ts";
 import { wholeNumber } from "../arguments/whole-number.ts";
 import type { CommandDefinition } from "../command.ts";
 import { group } from "./groups.ts";
@@ -31,7 +32,7 @@ const resume: CommandDefinition = {
   define(command, perform) {
     command
       .option("--job <name>", "the job", "restaurant-totals")
-      .option("--reason <text>", "why, for the audit log")
+      .option("--reason <text>", "why, for the audit log", parseReason)
       .action((options) =>
         perform(async (terminal) =>
           (await import("../verbs/resume-partitions.ts")).resumePartitions(terminal, options),

@@ -1,4 +1,5 @@
 import { parseBusinessDate } from "../arguments/business-date.ts";
+import { parseReason } from "../arguments/reason.ts";
 import type { CommandDefinition, CommandGroup } from "../command.ts";
 import { group } from "./groups.ts";
 
@@ -34,7 +35,7 @@ date that has none yet, and the currency stays. A change waits for an import tha
       .option("--from <date>", "the first business date that zone and cutoff tell", parseBusinessDate)
       .option("--currency <code>", "ISO 4217 code; only while nothing is recorded")
       .option("--name <text>", "what people call it")
-      .requiredOption("--reason <text>", "why, for the audit log")
+      .requiredOption("--reason <text>", "why, for the audit log", parseReason)
       .action((restaurant, options) =>
         perform(async (terminal) =>
           (await import("../verbs/change-restaurant.ts")).setRestaurant(terminal, { restaurant, ...options }),
@@ -54,7 +55,7 @@ before that come late.`,
     command
       .argument("<restaurant>", "its id")
       .requiredOption("--since <date>", "the first business date without sales", parseBusinessDate)
-      .requiredOption("--reason <text>", "why, for the audit log")
+      .requiredOption("--reason <text>", "why, for the audit log", parseReason)
       .action((restaurant, options) =>
         perform(async (terminal) =>
           (await import("../verbs/change-restaurant.ts")).closeRestaurant(terminal, { restaurant, ...options }),
@@ -72,7 +73,7 @@ const reopen: CommandDefinition = {
   define(command, perform) {
     command
       .argument("<restaurant>", "its id")
-      .requiredOption("--reason <text>", "why, for the audit log")
+      .requiredOption("--reason <text>", "why, for the audit log", parseReason)
       .action((restaurant, options) =>
         perform(async (terminal) =>
           (await import("../verbs/change-restaurant.ts")).reopenRestaurant(terminal, { restaurant, ...options }),

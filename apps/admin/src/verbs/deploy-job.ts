@@ -4,7 +4,6 @@ import { actor } from "../actor.ts";
 import { type Answer, answer } from "../answer.ts";
 import { openInstallation } from "../installation.ts";
 import type { Terminal } from "../terminal.ts";
-import { UsageFault } from "../usage-fault.ts";
 
 export interface DeployQueryOptions {
   readonly reason: string;
@@ -14,9 +13,7 @@ export interface DeployQueryOptions {
 
 /** Brings this checkout's source query into force, or says under which number that would be done. */
 export async function deployQuery(terminal: Terminal, options: DeployQueryOptions): Promise<Answer> {
-  const { job: jobName, dryRun } = options;
-  const reason = options.reason.trim();
-  if (reason === "") throw new UsageFault("option --reason: is empty; say why this query is to be in force");
+  const { job: jobName, dryRun, reason } = options;
   const purpose = dryRun ? "look" : "change";
   await using installation = await openInstallation(terminal, { verb: "jobs deploy", purpose, jobName });
   const { database, job } = installation;

@@ -56,7 +56,7 @@ function assertMeant({ all, key, date, sqlstate, reason, dryRun }: RetryItemsOpt
   if (!all && !isNarrowed) {
     throw new UsageFault("which items are to be retried: say --key, --date or --sqlstate, or --all for every one");
   }
-  if (!dryRun && (reason ?? "").trim() === "") {
+  if (!dryRun && reason === undefined) {
     throw new UsageFault("option --reason: is missing; say why, for the audit log, or look first with --dry-run");
   }
 }
