@@ -1,4 +1,5 @@
 /** A sale edited behind the trigger and put right by a rerun, as an auditor goes on from there through the command line. */
+import { readFile } from "node:fs/promises";
 import { makeRestaurants, recordSales } from "@nightwriter/testkit";
 import { sql } from "kysely";
 import { describe, expect, it } from "vitest";
@@ -53,7 +54,18 @@ describe("acknowledge", { timeout: 180_000 }, () => {
     expect(clean.stdout).toContain("edited on purpose, ticket 4711");
 
     await edit(made, 506);
-    expect((await run("verify")).code).toBe(3);
+    const path = `${await made.file("there", "")}.pairs`;
+    expect(await run("verify", "--pairs", path)).toMatchObject({
+      code: 3,
+      stdout: expect.stringContaining(`1 pair differs from the source: written to ${path}`),
+    });
+    const pair = { status: "violated", key: "r0001", businessDate: date, sourceMinor: "506", enteredMinor: "505" };
+    expect(JSON.parse(await readFile(path, "utf8"))).toEqual(pair);
+    expect(await run("verify", "--pairs", path)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining(`file ${path} is there already; name one that can be made new`),
+    });
+    expect(JSON.parse(await readFile(path, "utf8"))).toEqual(pair);
     await edit(made, 505);
     expect((await run("verify")).code).toBe(0);
     expect((await run("acknowledge", ...findings, "--withdraw", "--reason", "was another till")).code).toBe(0);

@@ -1,5 +1,5 @@
 /** Differences that are excused, because somebody still has to do something about them; and those that are not. */
-import { parkItems } from "@nightwriter/ledger";
+import { type DifferingPair, parkItems, verify } from "@nightwriter/ledger";
 import { recordSales, testDatabase } from "@nightwriter/testkit";
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -135,6 +135,25 @@ describe("outstanding", () => {
     });
     await runNight(history, fourth);
     expect(await verifyEachWay(history)).toMatchObject({ clean: true, outstanding: [], totalMinor: 1825n + 311n });
+  });
+
+  test("is brought whole and page by page to whoever asks for every pair, however few are listed", async () => {
+    await using history = await original.copy();
+    const days = Array.from({ length: 2_500 }, (_, day) =>
+      Temporal.PlainDate.from(fourth).add({ days: day }).toString(),
+    );
+    await recordSales(
+      history.database.db,
+      days.map((businessDate) => ({ restaurant: "r0003", businessDate, amountMinor: 5 })),
+    );
+    const pages: (readonly DifferingPair[])[] = [];
+    const { database, job } = history;
+    const report = await verify(database, job, { now, listed: 1, onPairs: async (page) => void pages.push(page) });
+    expect(report.outstandingSums).toEqual([{ reason: "unplanned", pairCount: 2_500, amountMinor: 12_500n }]);
+    expect(pages.map((page) => page.length)).toEqual([1_000, 1_000, 500]);
+    const pairs = pages.flat();
+    expect(pairs.map(({ businessDate }) => businessDate.toString())).toEqual(days);
+    expect(pairs[0]).toMatchObject({ status: "unplanned", key: "r0003", sourceMinor: 5n, enteredMinor: 0n });
   });
 
   test("is everything, of unknown age, before the first plan", async () => {

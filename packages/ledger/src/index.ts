@@ -6,7 +6,7 @@ export { type GuardedWriteValues, guardedWrite, type WrittenRow } from "./guarde
 export type { Applied, DamageKind, Failure, Item, ItemOutcome, WithdrawnReason } from "./item.ts";
 export { type HistoryEntry, type KeyHistory, keyHistory } from "./key-history.ts";
 export { type ParkAnswer, type ParkedItem, type ParkRequest, parkItems } from "./park-items.ts";
-export type { Outstanding, OutstandingReason, OutstandingSum } from "./rules/outstanding.ts";
+export type { DifferingPair, Outstanding, OutstandingReason, OutstandingSum } from "./rules/outstanding.ts";
 export { type Acknowledged, describeViolation, type RuleName, type Violation } from "./rules/rule.ts";
 export { closeGates, inGateOrder } from "./run-gate.ts";
 export { type VerifyOptions, type VerifyProgress, verify } from "./verify.ts";

@@ -10,6 +10,7 @@ import { findRepeatedItems } from "./rules/entry-per-item.ts";
 import { findMissingGuards } from "./rules/guards.ts";
 import type { DateRange, Inspection } from "./rules/inspection.ts";
 import { scanItems } from "./rules/item-scan.ts";
+import type { DifferingPair } from "./rules/outstanding.ts";
 import { isEmpty, joinScopes, nothingInScope, type PairScope, scanPairs } from "./rules/pair-scan.ts";
 import { claims, type Finding, type RuleName } from "./rules/rule.ts";
 import { scanRuns } from "./rules/run-scan.ts";
@@ -35,6 +36,11 @@ export interface VerifyOptions {
   readonly namedPairs?: number;
   /** Entries that are worth a scan of their own; it decides how long it takes, not what is found. Default: 100,000. */
   readonly sliceEntries?: number;
+  /**
+   * Given every pair whose entries differ from its source, in order of date and key, up to a thousand at a time, where the report lists the
+   * first ones. Waited for; what it throws, verify throws. Never called by a build whose source query is not in force.
+   */
+  readonly onPairs?: (pairs: readonly DifferingPair[]) => Promise<void>;
   /** Called as each step ends. */
   readonly onProgress?: (progress: VerifyProgress) => void;
 }
@@ -181,7 +187,7 @@ class Verification {
 
   async #provePairs(inspection: Inspection, scope: PairScope): Promise<readonly Finding[]> {
     if (isEmpty(scope)) return [];
-    this.#differences = await findDifferences(inspection, scope, this.#options.now);
+    this.#differences = await findDifferences(inspection, scope, this.#options);
     return [
       ...this.#differences.findings,
       ...(await findRepeatedItems(inspection, scope)),

@@ -10,7 +10,7 @@ import { findPlanBase, type PlanBase, touchedPairs } from "@nightwriter/run";
 import { type RawBuilder, sql } from "kysely";
 import { type FoundRow, findingOf, foundRows } from "./found-rows.ts";
 import { dated, type Inspection, isListed, sourceRows } from "./inspection.ts";
-import type { Outstanding, OutstandingReason, OutstandingSum } from "./outstanding.ts";
+import type { DifferingPair, Outstanding, OutstandingReason, OutstandingSum } from "./outstanding.ts";
 import { inScope, type PairScope } from "./pair-scan.ts";
 import type { Finding } from "./rule.ts";
 
@@ -34,16 +34,40 @@ export interface Differences {
   readonly outstanding: readonly Outstanding[];
 }
 
-/** Throws the driver's error. */
+/** What ages are counted to, and who wants every pair, a page at a time. */
+export interface DifferenceOptions {
+  readonly now: Temporal.Instant;
+  readonly onPairs?: ((pairs: readonly DifferingPair[]) => Promise<void>) | undefined;
+}
+
+/** Throws the driver's error, and what `onPairs` throws. */
 export async function findDifferences(
   inspection: Inspection,
   scope: PairScope,
-  now: Temporal.Instant,
+  { now, onPairs }: DifferenceOptions,
 ): Promise<Differences> {
+  const told = await toldDifferences(inspection, scope);
+  const { rows } = await sql<DifferenceRow>`
+    ${told},
+    placed as (
+      select found.*, count(*) over same as count, sum(found.lacks) over same as lacking,
+        row_number() over (same order by found.since, found.business_date, found.key) as place
+      from (${foundRows(inspection.job, sql`select * from told`)}) as found
+      window same as (partition by found.reason, found.reason is null and found.given_at is not null)
+    )
+    select placed.*, placed.lacking::text as lacking from placed
+    where ${isListed(inspection)}
+    order by reason, place`.execute(inspection.db);
+  if (onPairs !== undefined) await bringAll(inspection, told, onPairs);
+  return differencesOf(rows, now);
+}
+
+/** Each differing pair with its reason, as common table expressions of which `told` is the last. */
+async function toldDifferences(inspection: Inspection, scope: PairScope): Promise<RawBuilder<unknown>> {
   const base = await findPlanBase(inspection.db, inspection.job);
   const closedThrough = await findClosedThrough(inspection);
   const touched = touchedSince(inspection, base, closedThrough);
-  const { rows } = await sql<DifferenceRow>`
+  return sql`
     with difference as materialized (${differing(inspection, scope)}),
     excuse as (
       select distinct on (item.key, item.business_date) item.* from (${waitingItems(inspection)}) as item
@@ -59,17 +83,47 @@ export async function findDifferences(
       left join excuse on excuse.key = difference.key and excuse.business_date = difference.business_date
       left join (${touched}) as touched
         on touched.key = difference.key and touched.business_date = difference.business_date
-    ),
-    placed as (
-      select found.*, count(*) over same as count, sum(found.lacks) over same as lacking,
-        row_number() over (same order by found.since, found.business_date, found.key) as place
-      from (${foundRows(inspection.job, sql`select * from told`)}) as found
-      window same as (partition by found.reason, found.reason is null and found.given_at is not null)
-    )
-    select placed.*, placed.lacking::text as lacking from placed
-    where ${isListed(inspection)}
-    order by reason, place`.execute(inspection.db);
-  return differencesOf(rows, now);
+    )`;
+}
+
+const pageSize = 1_000;
+
+/** By a cursor, so that neither side holds all of them; planned for all rows, where a cursor is planned for the first ones. */
+async function bringAll(
+  { db, job }: Inspection,
+  told: RawBuilder<unknown>,
+  onPairs: NonNullable<DifferenceOptions["onPairs"]>,
+): Promise<void> {
+  await sql`set local cursor_tuple_fraction = 1`.execute(db);
+  await sql`declare differing no scroll cursor for ${told}
+    select * from (${foundRows(job, sql`select * from told`)}) as found order by business_date, key`.execute(db);
+  for (let isLast = false; !isLast; ) {
+    const { rows } = await sql<DifferenceRow>`fetch ${sql.lit(pageSize)} from differing`.execute(db);
+    if (rows.length > 0) await onPairs(rows.map(pairOf));
+    isLast = rows.length < pageSize;
+  }
+  await sql`close differing`.execute(db);
+}
+
+function pairOf({
+  reason,
+  given_at,
+  key,
+  business_date,
+  run_id,
+  expected,
+  actual,
+  since,
+}: DifferenceRow): DifferingPair {
+  return {
+    status: reason ?? (given_at === null ? "violated" : "acknowledged"),
+    key,
+    businessDate: Temporal.PlainDate.from(business_date),
+    runId: run_id ?? undefined,
+    sourceMinor: BigInt(expected),
+    enteredMinor: BigInt(actual),
+    since: since?.toTemporalInstant(),
+  };
 }
 
 /** Pairs of the scope whose sums differ. Numeric, so that no row, however large, can hide the others. */

@@ -28,3 +28,17 @@ export interface OutstandingSum {
   readonly pairCount: number;
   readonly amountMinor: bigint;
 }
+
+/** A pair whose entries are not what its source says, whatever the reason. */
+export interface DifferingPair {
+  readonly status: OutstandingReason | "violated" | "acknowledged";
+  readonly key: string;
+  readonly businessDate: Temporal.PlainDate;
+  /** The run whose item waits, if one does. */
+  readonly runId: bigint | undefined;
+  /** What the source adds up to, and what the entries do, in minor units. */
+  readonly sourceMinor: bigint;
+  readonly enteredMinor: bigint;
+  /** As in {@link Outstanding}. */
+  readonly since: Temporal.Instant | undefined;
+}
