@@ -18,8 +18,11 @@ const pieceBytes = 65_536;
 const newline = 0x0a;
 
 /** Reads what the file says, as {@link plainContent} puts it. Throws ImportFault `file_unreadable` or `file_encoding`. */
-export function readContent(file: string, signal?: AbortSignal): AsyncGenerator<Buffer> {
-  return plainContent(readBytes(file, signal));
+export function readContent(
+  { file, signal }: { readonly file: string; readonly signal?: AbortSignal | undefined },
+  onEnd?: (endsLine: boolean) => void,
+): AsyncGenerator<Buffer> {
+  return plainContent(readBytes(file, signal), onEnd);
 }
 
 async function* readBytes(file: string, signal: AbortSignal | undefined): AsyncGenerator<Buffer> {
@@ -83,6 +86,8 @@ export interface Fingerprint {
   readonly lineHashes: readonly string[];
   /** By byte count: the beginnings that were asked for. */
   readonly beginnings: ReadonlyMap<number, Beginning>;
+  /** Whether the file ends with a line end; without one, its last line may be half of one. */
+  readonly endsLine: boolean;
 }
 
 /** Reads a whole file once. Throws ImportFault `file_unreadable`, `file_encoding` or `file_empty`. */
@@ -90,8 +95,12 @@ export async function fingerprintFile(
   { file, signal }: { readonly file: string; readonly signal?: AbortSignal | undefined },
   { byteCounts = [], onRead = () => {} }: { byteCounts?: readonly number[]; onRead?: (bytes: number) => void } = {},
 ): Promise<Fingerprint> {
-  const print = await fingerprint(counted(readContent(file, signal), onRead), byteCounts);
-  if (print.byteCount > 0) return print;
+  let endsLine = true;
+  const content = readContent({ file, signal }, (ends) => {
+    endsLine = ends;
+  });
+  const print = await fingerprint(counted(content, onRead), byteCounts);
+  if (print.byteCount > 0) return { ...print, endsLine };
   throw new ImportFault("file_empty", `${name(file)}: is empty; it needs a header at least`, { details: { file } });
 }
 
@@ -106,7 +115,7 @@ async function* counted(content: AsyncIterable<Buffer>, onRead: (bytes: number) 
 export async function fingerprint(
   content: AsyncIterable<Buffer>,
   byteCounts: readonly number[] = [],
-): Promise<Fingerprint> {
+): Promise<Omit<Fingerprint, "endsLine">> {
   const printer = new Printer(byteCounts);
   for await (const piece of content) printer.take(piece);
   return printer.print();
@@ -147,7 +156,7 @@ class Printer {
     this.#byteCount += piece.length;
   }
 
-  print(): Fingerprint {
+  print(): Omit<Fingerprint, "endsLine"> {
     const contentHash = this.#hash.digest("hex");
     if (isPowerOfTwo(this.#newlines)) this.#lineHashes.push(contentHash);
     return {

@@ -48,7 +48,7 @@ export async function* readPieces(options: FileOptions, print: Fingerprint): Asy
   const reader = new CsvReader(delimiterOf(options));
   const hash = createHash("sha256");
   let left = print.byteCount;
-  for await (const whole of readContent(file, signal)) {
+  for await (const whole of readContent({ file, signal })) {
     const bytes = whole.subarray(0, left);
     left -= bytes.length;
     hash.update(bytes);

@@ -9,8 +9,14 @@ const mark = Buffer.from([0xef, 0xbb, 0xbf]);
 const lineFeed = 0x0a;
 const carriageReturn = 0x0d;
 
-/** Yields the content in pieces that are not empty. Neither the memory nor the result depends on how `bytes` is cut. */
-export async function* plainContent(bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+/**
+ * Yields the content in pieces that are not empty. Neither the memory nor the result depends on how `bytes` is cut. At the end, `onEnd` is
+ * told whether there was a line end: without, the last line may be half of one.
+ */
+export async function* plainContent(
+  bytes: AsyncIterable<Buffer>,
+  onEnd: (endsLine: boolean) => void = () => {},
+): AsyncGenerator<Buffer> {
   // A line end at the end of a piece: half of one, or the last one of the file.
   let held = Buffer.alloc(0);
   for await (const piece of withoutMark(bytes)) {
@@ -19,6 +25,7 @@ export async function* plainContent(bytes: AsyncIterable<Buffer>): AsyncGenerato
     held = whole.subarray(end);
     if (end > 0) yield withLineFeeds(whole.subarray(0, end));
   }
+  onEnd(held.length > 0);
 }
 
 async function* withoutMark(bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {

@@ -166,7 +166,9 @@ async function importInTurn(
   await bad.settle(file);
   // A content without a line but its header is not remembered: any file with this header would be its growth.
   if (loaded.lines + bad.count > 0 || known !== undefined) {
-    await rememberContent(session, database, { file, content, reserved });
+    const { sums, newest, businessDates } = rows;
+    const recorded = { sums, newest, businessDates, lines: loaded.lines, skipped: bad.count };
+    await rememberContent(session, database, { file, content, reserved, recorded });
   }
   const { sums, businessDates } = rows;
   return {

@@ -164,11 +164,24 @@ export interface ReservedImport {
   readonly source: string;
 }
 
-/** Records that a content was imported. */
+interface RememberedImport {
+  readonly file: string;
+  readonly content: KnownContent;
+  readonly reserved: ReservedImport;
+  readonly recorded: {
+    readonly lines: number;
+    readonly skipped: number;
+    readonly sums: ReadonlyMap<string, bigint>;
+    readonly businessDates: readonly Temporal.PlainDate[];
+    readonly newest: string | undefined;
+  };
+}
+
+/** Records that a content was imported, and what it came to. */
 export async function rememberContent(
   session: Session,
   { db }: Database,
-  { file, content, reserved }: { file: string; content: KnownContent; reserved: ReservedImport },
+  { file, content, reserved, recorded }: RememberedImport,
 ): Promise<void> {
   const { print, restaurantId, known } = content;
   await session.run(
@@ -186,6 +199,14 @@ export async function rememberContent(
         source: reserved.source,
         first_line: (known?.lineCount ?? 0n) + 1n,
         last_line: print.lineCount,
+        ends_line: print.endsLine,
+        kept: recorded.lines,
+        added: recorded.lines,
+        skipped: recorded.skipped,
+        sums: JSON.stringify(Object.fromEntries(Array.from(recorded.sums, ([code, minor]) => [code, String(minor)]))),
+        first_date: recorded.businessDates[0]?.toString() ?? null,
+        last_date: recorded.businessDates.at(-1)?.toString() ?? null,
+        newest: recorded.newest ?? null,
       })
       .compile(),
   );

@@ -1,8 +1,7 @@
-/** Lines of a file as rows of sales.sale, and what they come to. */
-
+/** Lines of a file as rows for COPY, and what they come to. */
 import type { Acceptance } from "../doubt.ts";
 import { type AmountColumns, type AmountReader, compileAmount } from "../read/amount.ts";
-import { businessDay, isoDateOf } from "../read/business-date.ts";
+import { businessDay, isoDateOf, wallMsOf } from "../read/business-date.ts";
 import type { DateFormat } from "../read/date-format.ts";
 import { dayBy } from "../restaurants/clock.ts";
 import type { Restaurant } from "../restaurants/restaurant-store.ts";
@@ -17,69 +16,111 @@ type Columns = {
   readonly accept?: ReadonlySet<Acceptance>;
 };
 
+/** A sale as its line says it. */
+type Sale = { readonly day: number; readonly wallMs: number; readonly amountMinor: bigint };
+
+const dayMs = 86_400_000;
+
 export class SaleRows implements LineTarget {
   /** The epoch is asked for once: its default would ask for every row. */
-  readonly copy = "copy sales.sale (restaurant_id, business_date, source, source_line, amount_minor, epoch) from stdin";
+  readonly copy =
+    "copy sales.sale (restaurant_id, business_date, source, source_line, amount_minor, epoch, local_time) from stdin";
   readonly columns: readonly string[];
-  readonly #format: DateFormat;
+  readonly #setting: Setting;
   readonly #amount: AmountReader;
-  readonly #source: string;
-  readonly #epoch: number;
   readonly #allowBeforeOpening: boolean;
   readonly #sums = new Map<string, bigint>();
-  /** Business days since 1970, each as text. */
-  readonly #dates = new Map<number, string>();
+  /** Days since 1970 as text, and those of them that are business dates of rows. */
+  readonly #texts = new Map<number, string>();
+  readonly #dates = new Set<string>();
+  #newestMs = Number.NEGATIVE_INFINITY;
 
-  constructor({ date, amount, decimalComma = false, accept }: Columns, { source, epoch, format }: Setting) {
+  constructor({ date, amount, decimalComma = false, accept }: Columns, setting: Setting) {
     this.#amount = compileAmount(amount, { decimalComma });
     this.columns = [date.column, ...this.#amount.columns];
-    this.#format = format;
-    this.#allowBeforeOpening = accept?.has("before-opening") ?? false;
-    this.#source = source;
-    this.#epoch = epoch;
+    this.#allowBeforeOpening = accept?.has("before-opening") === true;
+    this.#setting = setting;
   }
 
-  encode([date = "", ...amounts]: readonly string[], restaurant: Restaurant, line: number): string | Complaint {
-    const ms = this.#format.read(date);
-    if (ms === undefined) return { column: 0, reason: notADate(date, this.#format) };
-    const amountMinor = this.#amount.read(amounts, restaurant);
-    if (typeof amountMinor !== "bigint") return { ...amountMinor, column: amountMinor.column + 1 };
-    const day = this.#dayOf(ms, restaurant);
+  encode(fields: readonly string[], restaurant: Restaurant, line: number): string | Complaint {
+    const sale = this.#read(fields, restaurant);
+    if ("reason" in sale) return sale;
     const { openedOn } = restaurant;
+    const businessDate = this.#textOf(sale.day);
     // Dates of four digits each: their texts are in the order of the days.
-    if (openedOn !== undefined && !this.#allowBeforeOpening && isoDateOf(day) <= openedOn) {
-      return { column: 0, reason: beforeOpening(isoDateOf(day), openedOn) };
+    if (openedOn !== undefined && !this.#allowBeforeOpening && businessDate <= openedOn) {
+      return { column: 0, reason: beforeOpening(businessDate, openedOn) };
     }
-    if (restaurant.closedSince !== undefined && isoDateOf(day) >= restaurant.closedSince) {
-      return { column: 0, reason: afterClosing(isoDateOf(day), restaurant) };
+    if (restaurant.closedSince !== undefined && businessDate >= restaurant.closedSince) {
+      return { column: 0, reason: afterClosing(businessDate, restaurant) };
     }
-    this.#sums.set(restaurant.currency, (this.#sums.get(restaurant.currency) ?? 0n) + amountMinor);
-    const businessDate = this.#dateOf(day);
-    return `${restaurant.copyId}\t${businessDate}\t${this.#source}\t${line}\t${amountMinor}\t${this.#epoch}\n`;
+    this.#sums.set(restaurant.currency, (this.#sums.get(restaurant.currency) ?? 0n) + sale.amountMinor);
+    this.#newestMs = Math.max(this.#newestMs, sale.wallMs);
+    return this.#row(sale, restaurant, line);
   }
 
-  /** By currency. */
+  /** By currency, of all lines that were kept. */
   get sums(): ReadonlyMap<string, bigint> {
     return this.#sums;
   }
 
   /** In order. */
   get businessDates(): Temporal.PlainDate[] {
-    return [...this.#dates.values()].toSorted().map((date) => Temporal.PlainDate.from(date));
+    return [...this.#dates].toSorted().map((date) => Temporal.PlainDate.from(date));
+  }
+
+  /** The latest wall time of the lines that were kept, or the latest date at 00:00; as text. */
+  get newest(): string | undefined {
+    if (this.#newestMs === Number.NEGATIVE_INFINITY) return undefined;
+    return new Date(this.#newestMs).toISOString().slice(0, 23).replace("T", " ");
+  }
+
+  #read(fields: readonly string[], restaurant: Restaurant): Sale | Complaint {
+    const date = fields[0] ?? "";
+    const { format } = this.#setting;
+    const ms = format.read(date);
+    if (ms === undefined) return { column: 0, reason: notADate(date, format) };
+    const amountMinor = this.#amount.read(fields.slice(1), restaurant);
+    if (typeof amountMinor !== "bigint") return { ...amountMinor, column: amountMinor.column + 1 };
+    const day = this.#dayOf(ms, restaurant);
+    const wallMs = format.isInstant ? wallMsOf(ms, restaurant.clocks[0].zone) : ms;
+    return { day, wallMs, amountMinor };
+  }
+
+  #row({ day, wallMs, amountMinor }: Sale, { copyId }: Restaurant, line: number): string {
+    const { source, epoch, format } = this.#setting;
+    const date = this.#textOf(day);
+    this.#dates.add(date);
+    const time = format.hasTime ? this.#timeOf(wallMs) : "\\N";
+    return `${copyId}\t${date}\t${source}\t${line}\t${amountMinor}\t${epoch}\t${time}\n`;
   }
 
   #dayOf(ms: number, { clocks }: Restaurant): number {
-    if (!this.#format.hasTime) return businessDay(ms, 0);
-    return dayBy(clocks, ms, this.#format.isInstant);
+    const { format } = this.#setting;
+    if (!format.hasTime) return businessDay(ms, 0);
+    return dayBy(clocks, ms, format.isInstant);
   }
 
-  #dateOf(day: number): string {
-    const known = this.#dates.get(day);
-    if (known !== undefined) return known;
-    const date = isoDateOf(day);
-    this.#dates.set(day, date);
-    return date;
+  #timeOf(wallMs: number): string {
+    const wallDay = Math.floor(wallMs / dayMs);
+    return `${this.#textOf(wallDay)} ${clockText(wallMs - wallDay * dayMs)}`;
   }
+
+  #textOf(day: number): string {
+    const known = this.#texts.get(day);
+    if (known !== undefined) return known;
+    const text = isoDateOf(day);
+    this.#texts.set(day, text);
+    return text;
+  }
+}
+
+function clockText(ms: number): string {
+  const two = (value: number): string => (value < 10 ? `0${value}` : String(value));
+  const minutes = Math.floor(ms / 60_000);
+  const rest = ms - minutes * 60_000;
+  const text = `${two(Math.floor(minutes / 60))}:${two(minutes % 60)}`;
+  return rest === 0 ? text : `${text}:${two(Math.floor(rest / 1_000))}.${String(rest % 1_000).padStart(3, "0")}`;
 }
 
 function notADate(text: string, { text: format }: DateFormat): string {
