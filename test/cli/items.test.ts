@@ -111,7 +111,7 @@ describe("a retry that cannot be meant", () => {
     [["--all", "--key", "r0001", "--reason", "x"], "option --all: means every parked item"],
     [["--reason", "x"], "which items are to be retried: say --key, --date or --sqlstate, or --all"],
     [["--all"], "option --reason: is missing; say why"],
-    [["--all", "--reason", " "], "option --reason: is missing; say why"],
+    [["--all", "--reason", " "], "Say why in words: the audit log keeps it"],
     [["--sqlstate", "22", "--reason", "x"], "Write it as five digits or capital letters: 22003"],
   ])("%j is refused in one line", async (args, line) => {
     const { code, stdout, stderr } = await nightwriter(["items", "retry", ...args]);

@@ -6,6 +6,7 @@ import { exitCode } from "../exit-code.ts";
 import type { Installation } from "../installation.ts";
 import { plural } from "../output/format.ts";
 import { errorText } from "../withdrawn/error-text.ts";
+import { remedyText } from "../withdrawn/remedy-text.ts";
 import { sum } from "./wait-for-runs.ts";
 
 /** Adds to the verb's answer what was left out, with why and what to do; whatever else it says, something is not in order then. */
@@ -16,7 +17,11 @@ export async function withLeftOut(
 ): Promise<Answer> {
   const reasons = Object.keys(counts) as LeftOutReason[];
   const errors = await errorsOf(installation, pairs);
-  const named = pairs.map((pair) => ({ ...pair, error: errors.get(identityOf(pair)), remedy: remedyOf(pair) }));
+  const named = pairs.map((pair) => ({
+    ...pair,
+    error: errors.get(identityOf(pair)),
+    remedy: remedyText({ ...pair, why: pair.reason }),
+  }));
   const document = { ...(answered.document as object), leftOut: { counts, pairs: named } };
   if (reasons.length === 0) return { ...answered, document };
   const lines = named.map(({ key, businessDate, reason, runId, error, remedy }) => {
@@ -34,21 +39,6 @@ export async function withLeftOut(
   const { inOrder, notInOrder } = exitCode;
   const code = answered.exitCode === inOrder ? notInOrder : answered.exitCode;
   return { exitCode: code, document, text: text.join("\n") };
-}
-
-function remedyOf({ key, reason, runId }: LeftOutPair): string {
-  switch (reason) {
-    case "parked":
-      return `mend it, then: nightwriter items retry --key ${key} --reason TEXT`;
-    case "cancelled":
-      return `take it back with: nightwriter items retry --key ${key} --reason TEXT`;
-    case "run_cancelled":
-      return "what a cancelled run left is planned by no other";
-    case "closed":
-      return "corrections of a closed date need an approval";
-    case "due":
-      return `run ${runId} adds it; ask again once that is done, should anything be missing then`;
-  }
 }
 
 /** What parked the listed items, by item. */

@@ -7,7 +7,7 @@ import { plural } from "../output/format.ts";
 import { assertRestaurants } from "../restaurants.ts";
 import type { Terminal } from "../terminal.ts";
 import { UsageFault } from "../usage-fault.ts";
-import { obstacleText } from "../withdrawn/obstacle-text.ts";
+import { remedyText } from "../withdrawn/remedy-text.ts";
 import { type SelectionOptions, selectionOf } from "../withdrawn/selection.ts";
 import { withdrawnTable } from "../withdrawn/withdrawn-table.ts";
 
@@ -42,7 +42,7 @@ export async function retryWithdrawn(terminal: Terminal, options: RetryItemsOpti
       dryRun,
       enqueued: !dryRun && fault === undefined,
       retried: retried.map(({ due, ...item }) => ({ ...item, generation: due?.generation })),
-      leftOut: leftOut.map(({ obstacle, ...item }) => ({ ...item, ...obstacleDocument(obstacle) })),
+      leftOut: leftOut.map(({ obstacle, ...item }) => ({ ...item, ...obstacleDocument(item.key, obstacle) })),
     },
     text: [...retriedLines(options, retry, fault), ...leftOutLines(leftOut)].join("\n"),
   });
@@ -99,16 +99,16 @@ function leftOutLines(leftOut: Retry["leftOut"]): string[] {
       .slice(0, SHOWN)
       .map(
         ({ key, businessDate, runId, obstacle }) =>
-          `  ${key} ${businessDate} (run ${runId}): ${obstacleText(obstacle)}`,
+          `  ${key} ${businessDate} (run ${runId}): ${remedyText({ key, ...obstacle })}`,
       ),
     ...(more > 0 ? [`  and ${more} more`] : []),
   ];
 }
 
-function obstacleDocument(obstacle: Retry["leftOut"][number]["obstacle"]): object {
+function obstacleDocument(key: string, obstacle: Retry["leftOut"][number]["obstacle"]): object {
   return {
     why: obstacle.why,
-    remedy: obstacleText(obstacle),
+    remedy: remedyText({ key, ...obstacle }),
     ...("runId" in obstacle && { dueInRun: obstacle.runId }),
   };
 }

@@ -4,6 +4,7 @@
  * An acknowledgement is bound to the finding's content, number by number. The id is a hash of it, for people to type; whether it is
  * the same finding, the content itself decides.
  */
+import { invariant } from "@nightwriter/core";
 import type { Job } from "@nightwriter/job";
 import { type RawBuilder, sql } from "kysely";
 import type { Acknowledged, Finding, RuleName, Violation } from "./rule.ts";
@@ -50,7 +51,8 @@ export function foundRows(job: Job, found: RawBuilder<unknown>): RawBuilder<Foun
 
 /** Rows of one rule, which are all that are counted if nothing else is said. */
 export function findingOf(rule: RuleName, rows: readonly (FoundRow & { readonly count: bigint })[]): Finding {
-  const [given, open] = [rows.filter(isAcknowledged), rows.filter((row) => !isAcknowledged(row))];
+  const open = rows.filter(({ given_at }) => given_at === null);
+  const given = rows.filter(({ given_at }) => given_at !== null);
   return {
     rule,
     violationCount: Number(open[0]?.count ?? 0n),
@@ -58,10 +60,6 @@ export function findingOf(rule: RuleName, rows: readonly (FoundRow & { readonly 
     acknowledgedCount: Number(given[0]?.count ?? 0n),
     acknowledged: given.map(acknowledgedOf),
   };
-}
-
-function isAcknowledged({ given_at }: FoundRow): boolean {
-  return given_at !== null;
 }
 
 function violationOf(row: FoundRow): Violation {
@@ -79,10 +77,7 @@ function violationOf(row: FoundRow): Violation {
 }
 
 function acknowledgedOf(row: FoundRow): Acknowledged {
-  return {
-    ...violationOf(row),
-    reason: row.reason_given ?? "",
-    actor: row.given_by ?? "",
-    acknowledgedAt: row.given_at?.toTemporalInstant() ?? Temporal.Instant.fromEpochMilliseconds(0),
-  };
+  const { reason_given: reason, given_by: actor, given_at: at } = row;
+  invariant(reason !== null && actor !== null && at !== null, `finding ${row.finding}: is acknowledged by nobody`);
+  return { ...violationOf(row), reason, actor, acknowledgedAt: at.toTemporalInstant() };
 }
