@@ -67,6 +67,7 @@ describe("nightwriter verify --explain", () => {
 describe("a wrong command line", () => {
   it.each([
     [["rnu"], "unknown command 'rnu' (Did you mean run?)"],
+    [["import", "a.csv", "--restaurant", ""], '--restaurant "": is empty; say the id of whose sales these are'],
     [["run", "--dat", "2026-03-28"], "unknown option '--dat' (Did you mean --date?)"],
     [["frobnicate"], "unknown command 'frobnicate'; see nightwriter --help"],
     [["status", "--frobnicate"], "unknown option '--frobnicate'; see nightwriter status --help"],

@@ -17,6 +17,16 @@ describe("rateMeter", () => {
     expect(meter.perSecond()).toBeCloseTo(100);
   });
 
+  it("starts anew with what starts anew", () => {
+    const meter = rateMeter();
+    meter.add(0, 0);
+    meter.add(900, 1_000);
+    meter.add(10, 2_000);
+    expect(meter.perSecond()).toBeUndefined();
+    meter.add(210, 4_000);
+    expect(meter.perSecond()).toBeCloseTo(100);
+  });
+
   it("keeps one sample of before the window when samples are rare", () => {
     const meter = rateMeter();
     meter.add(0, 0);

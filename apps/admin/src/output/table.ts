@@ -24,6 +24,6 @@ export function renderTable(columns: readonly Column[], rows: readonly (readonly
 }
 
 /** A cell is one line without control characters, whatever a file or a database put into it; `table` refuses others. */
-function printable(cell: string): string {
+export function printable(cell: string): string {
   return cell.replaceAll(/\p{Cc}+/gu, " ");
 }

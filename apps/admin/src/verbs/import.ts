@@ -1,7 +1,13 @@
 import { basename } from "node:path";
 import { loadConfig } from "@nightwriter/config";
 import { assertSchemaCompatible } from "@nightwriter/database";
-import { type ImportOptions, type ImportResult, importSales, salesSchema } from "@nightwriter/sales";
+import {
+  type ImportOptions,
+  type ImportProgress,
+  type ImportResult,
+  importSales,
+  salesSchema,
+} from "@nightwriter/sales";
 import { type Answer, answer } from "../answer.ts";
 import { badLinesShown, badLinesTable, delimiterFrom, noteBadLines } from "../bad-lines.ts";
 import { connectDatabase } from "../connect-database.ts";
@@ -9,7 +15,7 @@ import { watchInterrupt } from "../interrupt.ts";
 import { openLogger } from "../open-logger.ts";
 import { formatCount, plural } from "../output/format.ts";
 import { formatMoney } from "../output/money.ts";
-import { startProgress } from "../output/progress.ts";
+import { type Progress, startProgress } from "../output/progress.ts";
 import type { Terminal } from "../terminal.ts";
 import { UsageFault } from "../usage-fault.ts";
 
@@ -51,8 +57,7 @@ export async function importFile(terminal: Terminal, options: ImportFileOptions)
     const result = await importSales(database, {
       ...request,
       signal: interrupt.signal,
-      onProgress: ({ bytesRead, bytesTotal }) =>
-        progress.update(kilobytes(bytesRead), bytesTotal === undefined ? undefined : kilobytes(bytesTotal)),
+      onProgress: tellProgress(terminal, progress),
     });
     progress.stop();
     return answer({
@@ -91,6 +96,7 @@ function requestOf(options: ImportFileOptions): ImportOptions {
 }
 
 function restaurantOf({ restaurant, restaurantColumn }: ImportFileOptions): ImportOptions["restaurant"] {
+  if (restaurant?.trim() === "") throw new UsageFault('--restaurant "": is empty; say the id of whose sales these are');
   if (restaurant !== undefined && restaurantColumn === undefined) return { id: restaurant };
   if (restaurant === undefined && restaurantColumn !== undefined) return { column: restaurantColumn };
   throw new UsageFault(
@@ -104,6 +110,19 @@ function amountOf({ amountColumn, quantityColumn, priceColumn }: ImportFileOptio
     return { quantityColumn, priceColumn };
   }
   throw new UsageFault("how much was sold: say either --amount-column, or both --quantity-column and --price-column");
+}
+
+/** While another import is at work nothing is read: that is said once, instead of "0 kB". */
+function tellProgress(terminal: Terminal, progress: Progress): (now: ImportProgress) => void {
+  let hasWaited = false;
+  return ({ phase, bytesRead, bytesTotal }) => {
+    if (phase !== "waiting") {
+      progress.update(kilobytes(bytesRead), bytesTotal === undefined ? undefined : kilobytes(bytesTotal));
+    } else if (!hasWaited) {
+      hasWaited = true;
+      terminal.note("waits for another import to end");
+    }
+  };
 }
 
 function kilobytes(bytes: number): number {

@@ -3,7 +3,7 @@ import { type Answer, answer } from "../answer.ts";
 import { openInstallation } from "../installation.ts";
 import { formatCount, formatInstant, plural } from "../output/format.ts";
 import { formatMoney } from "../output/money.ts";
-import { renderTable } from "../output/table.ts";
+import { printable, renderTable } from "../output/table.ts";
 import { assertRestaurants, currenciesOf } from "../restaurants.ts";
 import type { Terminal } from "../terminal.ts";
 
@@ -48,7 +48,7 @@ function totalText({ key, totalMinor, version, pausedAt, entries }: KeyHistory, 
   const last = entries.at(-1);
   const since = last === undefined ? "nothing applied yet" : `last one applied ${formatInstant(last.appliedAt)}`;
   const paused = pausedAt === undefined ? "" : `; paused since ${formatInstant(pausedAt)}`;
-  return `${key}: ${formatMoney(totalMinor, currency)} (${plural(version, "entry", "entries")}, ${since}${paused})`;
+  return `${printable(key)}: ${formatMoney(totalMinor, currency)} (${plural(version, "entry", "entries")}, ${since}${paused})`;
 }
 
 function historyTable(entries: readonly HistoryEntry[], currency: string): string {

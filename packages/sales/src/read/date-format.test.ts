@@ -70,6 +70,13 @@ describe("compileDateFormat", () => {
     expect(iso("yyyy-MM-dd'T'HH:mmXXX", "2019-08-03T20:25Z")).toBe("2019-08-03T20:25");
   });
 
+  it("reads a day of the year without a word on the console", () => {
+    const warn = vi.spyOn(console, "warn").mockImplementation(() => {});
+    expect(iso("yyyyDDD", "2021235")).toBe("2021-08-23T00:00");
+    expect(warn).not.toHaveBeenCalled();
+    warn.mockRestore();
+  });
+
   it("reads in parts what date-fns reads as a whole", () => {
     const formats = fc.constantFrom(
       "dd/MM/yyyy HH:mm",

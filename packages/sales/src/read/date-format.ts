@@ -71,9 +71,12 @@ function kindOf(letter: string | undefined): Token["kind"] {
   return instantLetters.includes(letter) ? "instant" : "literal";
 }
 
+/** date-fns warns on the console of each use of Y and D, or throws; which of them are refused is said here, in {@link assertDecisive}. */
+const unwarned = { in: utc, useAdditionalWeekYearTokens: true, useAdditionalDayOfYearTokens: true };
+
 /** NaN: not a date. */
 function readWith(text: string, format: string, referenceMs: number): number {
-  return parse(text, format, utc(referenceMs), { in: utc }).getTime();
+  return parse(text, format, utc(referenceMs), unwarned).getTime();
 }
 
 /** Writes an afternoon in the format and reads it back: `mm` for the month, or `hh` without AM or PM, shows here. */
@@ -84,12 +87,12 @@ function assertDecisive(format: string, tokens: readonly Token[]): void {
       details: { format },
       cause,
     });
-  if (tokens.some(({ part }) => /^(?:D|DD|YY|YYYY)$/u.test(part))) {
+  if (tokens.some(({ part }) => /^(?:D|(?:DD|YY|YYYY)o?)$/u.test(part))) {
     throw fault("the tokens are yyyy and dd (Y is the year that a week belongs to, D the day of the year)");
   }
   let back: Date;
   try {
-    back = new Date(readWith(formatDate(utc(sample), format, { in: utc }), format, reference));
+    back = new Date(readWith(formatDate(utc(sample), format, unwarned), format, reference));
   } catch (error) {
     throw fault(`is no Unicode date format; write it like dd/MM/yyyy HH:mm`, error);
   }

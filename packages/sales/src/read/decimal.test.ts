@@ -132,7 +132,7 @@ describe("toMinor", () => {
   it.each([
     ["12.345", pounds, "has 3 decimals, GBP has 2"],
     ["12.500", pounds, "has 3 decimals, GBP has 2"],
-    ["12.5", yen, "has 1 decimals, JPY has 0"],
+    ["12.5", yen, "has 1 decimal, JPY has 0"],
     ["92233720368547758.08", pounds, "is too large: beyond 64 bits of minor units"],
     ["-92233720368547758.08", pounds, "is too large: beyond 64 bits of minor units"],
     ["EUR 12", pounds, "is in EUR, the total in GBP"],

@@ -109,7 +109,8 @@ function misfit({ scale, currency }: Decimal, money: Money): string | undefined 
   // A sign may be many currencies'.
   if (currency !== undefined && isCode(currency) && currency !== money.currency)
     return `is in ${currency}, the total in ${money.currency}`;
-  if (scale > money.digits) return `has ${scale} decimals, ${money.currency} has ${money.digits}`;
+  if (scale > money.digits)
+    return `has ${scale} ${scale === 1 ? "decimal" : "decimals"}, ${money.currency} has ${money.digits}`;
   return undefined;
 }
 
