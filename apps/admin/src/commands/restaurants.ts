@@ -87,6 +87,6 @@ export const restaurants: CommandGroup = {
   summary: "list, set, close, reopen: zone, cutoff and currency, from a date on",
   description: "What the dates and amounts of a restaurant mean. Restaurants are made by import and open.",
   group: group.setUp,
-  examples: [...list.examples.slice(0, 1), ...set.examples.slice(0, 1), ...close.examples],
+  examples: [...list.examples.slice(1), ...set.examples.slice(0, 1), ...close.examples],
   subverbs: [list, set, close, reopen],
 };
