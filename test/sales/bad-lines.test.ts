@@ -204,15 +204,17 @@ describe("importSales with skipBad", () => {
     await expect(stat(`${skipBad}.partial`)).rejects.toMatchObject({ code: "ENOENT" });
   });
 
-  it("remembers a file of which every line is bad, so that it is known when it has grown", async () => {
+  it("remembers nothing of a file of which every line is bad, and reads it anew with the right format", async () => {
     await using folder = await temporaryFolder();
     await using test = await testDatabase();
-    const options = optionsOf(await folder.write("x.csv", "date,amount\n01/03/2026 12:00,x\n"), {
+    const options = optionsOf(await folder.write("x.csv", "date,amount\n01/03/2026 12:00,1\n"), {
       skipBad: folder.path("bad.csv"),
     });
-    expect(await importNew(test.database, options)).toMatchObject({ lines: 0, skipped: 1 });
-    const grown = await folder.write("x.csv", "date,amount\n01/03/2026 12:00,x\n02/03/2026 12:00,2\n");
-    expect(await importNew(test.database, optionsOf(grown))).toMatchObject({ lines: 1, knownLines: 2 });
+    const date = { column: "date", format: "yyyy-MM-dd HH:mm" };
+    expect(await importNew(test.database, { ...options, date })).toMatchObject({ lines: 0, skipped: 1 });
+    expect(await rowCounts(test.database)).toMatchObject({ sales: 0, files: 0 });
+    const again = { ...options, skipBad: folder.path("bad-2.csv") };
+    expect(await importNew(test.database, again)).toMatchObject({ lines: 1, knownLines: 0 });
   });
 
   it("does not make the restaurant of a line that was skipped before", async () => {
@@ -236,13 +238,13 @@ describe("importSales with skipBad", () => {
   it("does not lose new lines in a quote that the old part left open", async () => {
     await using folder = await temporaryFolder();
     await using test = await testDatabase();
-    const old = 'note,date,amount\n"open,01/03/2026 12:00,1\n';
+    const old = 'note,date,amount\ngood,01/03/2026 12:00,1\n"open,01/03/2026 12:00,1\n';
     const first = optionsOf(await folder.write("x.csv", old), { skipBad: folder.path("bad-1.csv") });
-    expect(await importNew(test.database, first)).toMatchObject({ lines: 0, skipped: 1 });
+    expect(await importNew(test.database, first)).toMatchObject({ lines: 1, skipped: 1 });
     const grown = await folder.write("x.csv", `${old}x,02/03/2026 12:00,2\nclosed",03/03/2026 12:00,3\n`);
     const fault = await refusal(importSales(test.database, optionsOf(grown)));
     expect(fault.badLines).toEqual([
-      { line: 2, column: undefined, reason: "begins in the 2 lines that were imported before" },
+      { line: 3, column: undefined, reason: "begins in the 3 lines that were imported before" },
     ]);
   });
 });

@@ -164,8 +164,9 @@ async function importInTurn(
   };
   const loaded = await loadLines(database, session, { load, target: rows });
   await bad.settle(file);
-  // A content without a line but its header is not remembered: any file with this header would be its growth.
-  if (loaded.lines + bad.count > 0 || known !== undefined) {
+  // A content of which nothing was recorded is not remembered: any file with this header would be its growth, and one whose lines are all
+  // bad was read in a wrong way, and is to be read in the right one.
+  if (loaded.lines > 0 || known !== undefined) {
     const { sums, newest, businessDates } = rows;
     const recorded = { sums, newest, businessDates, lines: loaded.lines, skipped: bad.count };
     await rememberContent(session, database, { file, content, reserved, recorded });
