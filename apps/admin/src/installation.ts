@@ -1,7 +1,7 @@
 /** What most verbs work on: the database that the environment names, one job in it, and, if need be, its queues. */
 import { type Config, loadConfig } from "@nightwriter/config";
 import type { Logger } from "@nightwriter/core";
-import { assertSchemaCompatible, type Database } from "@nightwriter/database";
+import { assertSchemaCompatible, type Database, startLockWatch } from "@nightwriter/database";
 import { assertCurrent, ensureJob, findDifference, getJob, type Job, type JobDefinition } from "@nightwriter/job";
 import type { PartitionQueue } from "@nightwriter/queue";
 import { assertUnclaimed } from "./claims/assert-unclaimed.ts";
@@ -58,7 +58,9 @@ export async function openInstallation(terminal: Terminal, options: Installation
     const { connectQueues } = await import("@nightwriter/queue");
     const { queueUrl: url, queuePrefix: prefix, queuePoolSize: poolSize } = config;
     const applicationName = `nightwriter ${verb}`;
-    const queues = running.use(await connectQueues({ url, prefix, applicationName, logger, poolSize }));
+    const queues = running.use(
+      await connectQueues({ url, prefix, applicationName, logger, poolSize, watchLocks: startLockWatch }),
+    );
     await assertUnclaimed({ config, database, logger, slots: [queues.claimSlot] });
     return { partition: (partition) => queues.partition(job.definition.name, partition) };
   };

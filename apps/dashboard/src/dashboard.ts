@@ -6,6 +6,7 @@ import {
   assertServerSupported,
   type Database,
   openDatabase,
+  startLockWatch,
   startThroughWeather,
 } from "@nightwriter/database";
 import { holdClaims } from "@nightwriter/installation";
@@ -54,6 +55,7 @@ export async function startDashboard({ config, definitions, logger, crash }: Das
   await startThroughWeather(check, { logger });
   const queues = started.use(
     await connectQueues({
+      watchLocks: startLockWatch,
       url: config.queueUrl,
       prefix: config.queuePrefix,
       applicationName: `${config.workerName}-dashboard`,

@@ -13,6 +13,7 @@ import {
   type Database,
   type DatabaseOptions,
   openDatabase,
+  startLockWatch,
   startThroughWeather,
 } from "@nightwriter/database";
 import { type ClockWatch, createClockWatch, forgetSilentSchedulers } from "@nightwriter/fleet";
@@ -216,6 +217,7 @@ function openSchedulerDatabase(config: Config, logger: Logger, own: OwnLimits): 
 
 async function openQueues(config: Config, logger: Logger): Promise<Queues> {
   return connectQueues({
+    watchLocks: startLockWatch,
     url: config.queueUrl,
     prefix: config.queuePrefix,
     applicationName: `scheduler ${config.workerName}`,

@@ -13,6 +13,7 @@ import {
   currentEpoch,
   type Database,
   openDatabase,
+  startLockWatch,
   startThroughWeather,
 } from "@nightwriter/database";
 import { forgetSilentWorkers, staleAfterMs } from "@nightwriter/fleet";
@@ -179,6 +180,7 @@ async function checkDatabase(database: Database, logger: Logger): Promise<void> 
 
 async function openQueues(config: Config, logger: Logger): Promise<Queues> {
   return connectQueues({
+    watchLocks: startLockWatch,
     url: config.queueUrl,
     prefix: config.queuePrefix,
     applicationName: config.workerName,

@@ -1,9 +1,10 @@
 export type { ConcurrentIndex } from "./concurrent-indexes.ts";
 export { currentEpoch } from "./epoch.ts";
+export { type LockWatch, startLockWatch } from "./lock-watch.ts";
 export { type MigrateOptions, type MigrateResult, migrateToLatest, pendingLocks, pendingSql } from "./migrate.ts";
 export type { TableLock } from "./migration-locks.ts";
 export { type Database, type DatabaseOptions, openDatabase } from "./open-database.ts";
-export { ensureRoles, roleStatements } from "./roles.ts";
+export { ensureRoles } from "./roles.ts";
 export type { RunItemStatus, RunKind, Schema } from "./schema.ts";
 export { coreSchema, type SchemaList } from "./schema-list.ts";
 export { assertSchemaCompatible, type SchemaFaultCode } from "./schema-version.ts";

@@ -8,6 +8,7 @@ import { ensureEpoch, hasEpoch, startEpoch } from "./epoch.ts";
 import { locksOf, type TableLock } from "./migration-locks.ts";
 import type { Migrations } from "./migrations.ts";
 import type { Database } from "./open-database.ts";
+import { roleStatements } from "./roles.ts";
 import { coreSchema, labelOf, type SchemaList } from "./schema-list.ts";
 import { assertSchemaCompatible } from "./schema-version.ts";
 import { sqlFault } from "./sql-fault.ts";
@@ -139,13 +140,18 @@ async function applyPending(database: Database, list: SchemaList, first: readonl
 
 /**
  * The SQL that {@link migrateToLatest} would run now, a statement each, with what the migrator notes down for itself: who runs it by
- * hand has migrated. Changes nothing. Throws SqlFault.
+ * hand has migrated; with `roles`, what `ensureRoles` would run after it too. Changes nothing. Throws SqlFault.
  */
-export async function pendingSql(database: Database, lists: readonly SchemaList[] = [coreSchema]): Promise<string[]> {
+export async function pendingSql(
+  database: Database,
+  lists: readonly SchemaList[] = [coreSchema],
+  { roles = false }: { readonly roles?: boolean } = {},
+): Promise<string[]> {
   const isNew = (await appliedMigrations(database)).length === 0;
   const statements: string[] = [];
   for (const list of lists) statements.push(...(await pendingOf(database, list, isNew)));
   if (isNew || !(await hasEpoch(database))) statements.push(startEpoch(database.db).compile().sql);
+  if (roles) statements.push("begin", ...roleStatements(lists), "commit");
   return statements;
 }
 

@@ -1,6 +1,7 @@
 /** A pool of connections and Kysely on top of it: see pool.ts for how a connection is kept and given back. */
 import { type Logger, silentLogger } from "@nightwriter/core";
 import { type CompiledQuery, Kysely, PostgresDialect } from "kysely";
+import { startLockWatch } from "./lock-watch.ts";
 import { giveBack, kyselyPool, makePool } from "./pool.ts";
 import type { Schema } from "./schema.ts";
 import { type Answer, type Session, sessionOf } from "./session.ts";
@@ -46,19 +47,21 @@ export interface Database extends AsyncDisposable {
 
 /** Opens a pool. No connection is made until the first statement, so an unreachable server shows there, as a SqlFault. */
 export function openDatabase(options: DatabaseOptions): Database {
-  const statementTimeoutMs = options.statementTimeoutMs ?? 30_000;
+  const { url, applicationName, statementTimeoutMs = 30_000, lockTimeoutMs = 5_000 } = options;
   const settings = sessionSettings({
     statementTimeoutMs,
-    lockTimeoutMs: options.lockTimeoutMs ?? 5_000,
+    lockTimeoutMs,
     indexLookups: options.indexLookups ?? false,
   });
+  const lockWatch = startLockWatch({ url, applicationName, lockTimeoutMs });
   const pool = makePool({
-    url: options.url,
-    applicationName: options.applicationName,
+    url,
+    applicationName,
     max: options.max ?? 4,
     settings,
     queryTimeoutMs: options.queryTimeoutMs ?? (statementTimeoutMs === 0 ? 0 : statementTimeoutMs + 5_000),
     connectTimeoutMs: options.connectTimeoutMs ?? 10_000,
+    lockWatch,
     logger: options.logger ?? silentLogger,
   });
   const db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool: kyselyPool(pool) }) });
@@ -78,6 +81,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   const close = async (): Promise<void> => {
     await db.destroy();
     if (!pool.ending) await pool.end();
+    await lockWatch.end();
   };
   return {
     db,

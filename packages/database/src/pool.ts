@@ -13,6 +13,7 @@ import { invariant, type Logger } from "@nightwriter/core";
 import type { PostgresCursor, PostgresPool, PostgresPoolClient, PostgresQueryResult } from "kysely";
 import pg from "pg";
 import { driverTypes } from "./driver-types.ts";
+import type { LockWatch } from "./lock-watch.ts";
 import { type SessionSettings, withSettings } from "./session-settings.ts";
 import { type SqlFault, sqlFault } from "./sql-fault.ts";
 
@@ -24,10 +25,12 @@ export interface PoolOptions {
   /** 0 switches it off. */
   readonly queryTimeoutMs: number;
   readonly connectTimeoutMs: number;
+  /** Watches every connection of the pool. */
+  readonly lockWatch: LockWatch;
   readonly logger: Logger;
 }
 
-export function makePool({ queryTimeoutMs, logger, ...options }: PoolOptions): pg.Pool {
+export function makePool({ queryTimeoutMs, lockWatch, logger, ...options }: PoolOptions): pg.Pool {
   const { url, options: startOptions } = withSettings(options.url, options.settings);
   const pool = new pg.Pool({
     connectionString: url,
@@ -42,7 +45,10 @@ export function makePool({ queryTimeoutMs, logger, ...options }: PoolOptions): p
   });
   const report = (error: Error): void => logger.warn({ err: error }, "database connection lost");
   pool.on("error", report);
-  pool.on("connect", (client) => client.on("error", report));
+  pool.on("connect", (client) => {
+    client.on("error", report);
+    lockWatch.over(client);
+  });
   return pool;
 }
 

@@ -13,17 +13,24 @@ import pg from "pg";
 
 export type SqlFaultCode = "weather" | "lost" | "data" | "duplicate" | "bug";
 
-/** A failed statement. `details` has `sqlstate` and `constraint` as far as the server said. `cause` is the driver's error. */
+/**
+ * A failed statement. `details` has `sqlstate` and `constraint` as far as the server said, and after a lock timeout the pids of the sessions
+ * that were in the way as `blockedBy`. `cause` is the driver's error.
+ */
 export class SqlFault extends Fault<SqlFaultCode> {
   override readonly name = "SqlFault";
   /** The five characters of the SQLSTATE; undefined when no answer came. */
   readonly sqlstate: string | undefined;
 
-  constructor(code: SqlFaultCode, cause: Error & { code?: unknown; constraint?: unknown }) {
+  constructor(code: SqlFaultCode, cause: Error & { code?: unknown; constraint?: unknown; blockedBy?: unknown }) {
     const sqlstate = cause instanceof pg.DatabaseError ? cause.code : undefined;
     const constraint = cause instanceof pg.DatabaseError ? cause.constraint : undefined;
     super(code, `database: ${cause.message}`, {
-      details: { sqlstate: sqlstate ?? null, constraint: constraint ?? null },
+      details: {
+        sqlstate: sqlstate ?? null,
+        constraint: constraint ?? null,
+        ...(typeof cause.blockedBy === "string" && { blockedBy: cause.blockedBy }),
+      },
       retryable: code === "weather" || code === "lost",
       cause,
     });

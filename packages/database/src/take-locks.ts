@@ -5,21 +5,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Fault } from "@nightwriter/core";
 import { type Kysely, sql } from "kysely";
+import { type Blocker, blockerColumns, describeBlockers } from "./blocker.ts";
 import type { TableLock } from "./migration-locks.ts";
 import type { Schema } from "./schema.ts";
 import { sqlFault } from "./sql-fault.ts";
-
-/** A session that has a lock which the migration needs. */
-export interface Blocker {
-  readonly pid: number;
-  readonly application: string;
-  /** As pg_stat_activity has it: "idle in transaction". */
-  readonly state: string;
-  /** How long its transaction has lasted. */
-  readonly seconds: number;
-  /** The beginning of its last statement. */
-  readonly query: string;
-}
 
 /** Tables waited for in vain; the whole migration was rolled back and is tried again after `againInMs`. */
 export interface BlockedMigration {
@@ -97,14 +86,8 @@ function blocked(blockers: readonly Blocker[], cause: unknown): Fault {
   );
 }
 
-/** `session 4711 (psql, idle in transaction for 12 s: select …)`. */
 function describe(blockers: readonly Blocker[]): string {
-  return blockers.length === 0 ? "whoever had them, who is gone by now" : blockers.map(describeOne).join(", ");
-}
-
-function describeOne({ pid, application, state, seconds, query }: Blocker): string {
-  const text = query.replaceAll(/\s+/g, " ");
-  return `session ${pid} (${application === "" ? "no name" : application}, ${state} for ${Math.round(seconds)} s: ${text})`;
+  return blockers.length === 0 ? "whoever had them, who is gone by now" : describeBlockers(blockers);
 }
 
 async function findBlockers(
@@ -114,14 +97,13 @@ async function findBlockers(
   const tablesOf = (mode: TableLock["mode"]): string[] =>
     locks.filter((each) => each.mode === mode).map(({ table }) => table);
   const { rows } = await sql<Blocker & { vacuum: boolean }>`
-    select distinct a.pid, a.application_name as application, coalesce(a.state, a.backend_type) as state,
-      extract(epoch from clock_timestamp() - a.xact_start)::float8 as seconds, left(a.query, 60) as query,
+    select distinct a.pid, a.xact_start, ${sql.raw(blockerColumns)},
       a.backend_type = 'autovacuum worker' as vacuum
     from pg_locks l join pg_stat_activity a on a.pid = l.pid
     where l.granted and a.pid <> pg_backend_pid() and a.datname = current_database() and a.xact_start is not null
       and (l.relation = any(${tablesOf("access exclusive")}::text[]::regclass[])
         or l.relation = any(${tablesOf("share row exclusive")}::text[]::regclass[])
           and l.mode not in ('AccessShareLock', 'RowShareLock'))
-    order by seconds desc limit 3`.execute(db);
+    order by a.xact_start limit 3`.execute(db);
   return { blockers: rows, onlyVacuum: rows.length > 0 && rows.every(({ vacuum }) => vacuum) };
 }

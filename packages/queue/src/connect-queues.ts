@@ -3,6 +3,7 @@ import { type Logger, silentLogger } from "@nightwriter/core";
 import type { ClaimSlot } from "@nightwriter/installation";
 import { type Consumer, type ConsumerOptions, openConsumer } from "./consumer.ts";
 import { errorReport } from "./error-report.ts";
+import type { WatchLocks } from "./lock-watch.ts";
 import { openPartitionQueue, type PartitionQueue } from "./partition-queue.ts";
 import { openPostgresStore } from "./postgres-store.ts";
 import type { QueueConnection } from "./queue-connection.ts";
@@ -22,6 +23,8 @@ export interface ConnectQueuesOptions {
   readonly logger?: Logger;
   /** Connections to a PostgreSQL queue at most, besides one that listens. Default: 4. Redis needs no pool. */
   readonly poolSize?: number;
+  /** What names, on a PostgreSQL queue, who was in the way of a lock. Default: nobody is named. */
+  readonly watchLocks?: WatchLocks;
 }
 
 /** A process's way to the queues of all jobs and partitions. */

@@ -15,21 +15,32 @@ import {
   PostgresQueueBackend,
   type QueueBaseOptions,
 } from "bullmq";
+import type { LockWatch } from "./lock-watch.ts";
 
 type PgListenClient = Awaited<ReturnType<PostgresConnection["getListenClient"]>>;
 
 /** A pool and one listening client for every backend of a process. */
 export class SharedPostgresConnection extends PostgresConnection {
   readonly #inTurn = new WeakSet<PgListenClient>();
+  readonly #lockWatch: LockWatch | undefined;
 
-  constructor(config: PostgresPoolConfig, onError: (error: Error) => void) {
+  constructor(config: PostgresPoolConfig, lockWatch: LockWatch | undefined, onError: (error: Error) => void) {
     super(config);
+    this.#lockWatch = lockWatch;
     // Each backend adds listeners; how many there are says nothing about a leak.
     this.setMaxListeners(0);
     this.on("error", onError);
     // The pool's own listener covers idle clients only: without this one, a backend that is terminated under a checked-out
     // client would end the process.
-    this.pool.on("connect", (client) => void client.on("error", onError));
+    this.pool.on("connect", (client) => {
+      client.on("error", onError);
+      lockWatch?.over(client);
+    });
+  }
+
+  override async close(): Promise<void> {
+    await super.close();
+    await this.#lockWatch?.end();
   }
 
   override async getListenClient(): Promise<PgListenClient> {

@@ -25,6 +25,7 @@ import type { ItemQueue, PresentState, QueueStore } from "./queue-store.ts";
  */
 const inFlightAtMost = 16;
 const idsPerLook = 5_000;
+const lockTimeoutMs = 10_000;
 
 /** The schema in PostgreSQL of the installation's queue. */
 export function queueSchema(prefix: string): string {
@@ -33,7 +34,7 @@ export function queueSchema(prefix: string): string {
 
 /** Connects, checks the server, brings the queue's schema up to date and returns the store. Throws QueueFault and leaves no connection behind. */
 export async function openPostgresStore(connection: QueueConnection): Promise<QueueStore> {
-  const { url, prefix, report } = connection;
+  const { url, prefix, applicationName, report, watchLocks } = connection;
   invariant(
     /^[a-z_][a-z0-9_]{0,56}$/.test(prefix),
     `queue prefix ${JSON.stringify(prefix)}: no beginning of a schema's name`,
@@ -41,7 +42,8 @@ export async function openPostgresStore(connection: QueueConnection): Promise<Qu
   const { host, pathname } = new URL(url);
   const name = `postgres at ${host}${pathname}`;
   const schema = queueSchema(prefix);
-  const shared = new SharedPostgresConnection(poolConfig(connection, schema), report);
+  const lockWatch = watchLocks?.({ url, applicationName: `${applicationName} queue`, lockTimeoutMs });
+  const shared = new SharedPostgresConnection(poolConfig(connection, schema), lockWatch, report);
   try {
     await check(shared.pool, name);
     await migrate(shared.pool, schema);
@@ -82,7 +84,7 @@ function poolConfig(
     idleTimeoutMillis: 30_000,
     keepAlive: true,
     statement_timeout: 30_000,
-    lock_timeout: 10_000,
+    lock_timeout: lockTimeoutMs,
     query_timeout: 35_000,
     idle_in_transaction_session_timeout: 60_000,
   };

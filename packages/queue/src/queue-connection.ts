@@ -1,4 +1,5 @@
 import type { ErrorReport } from "./error-report.ts";
+import type { WatchLocks } from "./lock-watch.ts";
 
 /** Where the queue is and who asks, with every default filled in. */
 export interface QueueConnection {
@@ -8,4 +9,5 @@ export interface QueueConnection {
   readonly report: ErrorReport;
   readonly applicationName: string;
   readonly poolSize: number;
+  readonly watchLocks?: WatchLocks;
 }

@@ -1,6 +1,6 @@
 /** What the verbs on claims work on: the database, and the stores that it shares a prefix of with nobody. */
 import { type Config, loadConfig } from "@nightwriter/config";
-import { assertSchemaCompatible, type Database } from "@nightwriter/database";
+import { assertSchemaCompatible, type Database, startLockWatch } from "@nightwriter/database";
 import { type ClaimSlot, currentInstallation, type Installation } from "@nightwriter/installation";
 import { connectDatabase } from "../connect-database.ts";
 import { openLogger } from "../open-logger.ts";
@@ -27,7 +27,9 @@ export async function openClaims(terminal: Terminal, verb: string): Promise<Open
   ]);
   const { queueUrl, queuePrefix: prefix, queuePoolSize: poolSize, leaseUrl, leaseMs } = config;
   const applicationName = `nightwriter ${verb}`;
-  const queues = opened.use(await connectQueues({ url: queueUrl, prefix, applicationName, poolSize, logger }));
+  const queues = opened.use(
+    await connectQueues({ url: queueUrl, prefix, applicationName, poolSize, logger, watchLocks: startLockWatch }),
+  );
   const slots = [queues.claimSlot];
   if (leaseUrl !== "none") {
     const leases = await openLeaseStore({ url: leaseUrl, prefix, ttlMs: leaseMs, applicationName, logger });

@@ -1,5 +1,5 @@
 import { loadConfig } from "@nightwriter/config";
-import { migrateToLatest, pendingLocks, pendingSql, roleStatements, type TableLock } from "@nightwriter/database";
+import { migrateToLatest, pendingLocks, pendingSql, type TableLock } from "@nightwriter/database";
 import { schemaLists } from "@nightwriter/restaurant-totals";
 import { type Answer, answer } from "../answer.ts";
 import { connectDatabase } from "../connect-database.ts";
@@ -24,10 +24,7 @@ export async function migrate(terminal: Terminal, { dryRun, roles, patience }: M
   await using database = await connectDatabase({ config, verb: "migrate", logger, patient: true });
   const locks = await pendingLocks(database, schemaLists);
   if (dryRun) {
-    const pending = [
-      ...(await pendingSql(database, schemaLists)),
-      ...(roles ? ["begin", ...roleStatements(schemaLists), "commit"] : []),
-    ];
+    const pending = await pendingSql(database, schemaLists, { roles });
     const sql = pending.map((statement) => (statement.startsWith("--") ? statement : `${statement};`));
     const text = pending.length === 0 ? "-- up to date: nothing to run" : sql.join("\n");
     const announced = locks.map((lock) => `-- ${lockText(lock, locks)}`);
