@@ -47,9 +47,10 @@ export class Deliveries {
     if (unsettled.length > 0) this.#waiting.splice(this.#random.below(this.#waiting.length + 1), 0, unsettled);
   }
 
-  /** Hands this out next. */
-  first(batch: Item[]): void {
+  /** Hands this out next. Answers who asks whether it has been answered, or is not handed out any more. */
+  first(batch: Item[]): () => boolean {
     this.#waiting.unshift(batch);
+    return () => !this.#underWay.has(batch) && (this.#left < 0 || !this.#waiting.includes(batch));
   }
 
   /** Some item that is still to come; it may have come before. */

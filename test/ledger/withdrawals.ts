@@ -32,7 +32,7 @@ export class Withdrawals {
   }
 
   /** Parks the item while a slow write of its run is under way, so that the writer that gets it from `deliver` waits behind the park. */
-  async parkBehindSlowWrite(item: Item, deliver: () => void): Promise<void> {
+  async parkBehindSlowWrite(item: Item, deliver: () => () => boolean): Promise<void> {
     if (await this.#hasEntry(item)) return;
     await this.#night.test.database.session(async (slow) => {
       await slow.query("begin");
@@ -40,18 +40,19 @@ export class Withdrawals {
         gateSpace,
         item.runId,
       ]);
-      const parking = this.park(item);
-      await this.#waitForWaiters(1);
-      deliver();
-      await this.#waitForWaiters(2);
+      let isParked = false;
+      const parking = this.park(item).finally(() => (isParked = true));
+      await this.#waitForWaiters(1, () => isParked);
+      const isAnswered = deliver();
+      await this.#waitForWaiters(2, () => isParked || isAnswered());
       await slow.query("commit");
       await parking;
     });
   }
 
-  /** Until so many wait at some gate. Gives up after some looks: who is to come may have been fenced, or have ended. */
-  async #waitForWaiters(count: number): Promise<void> {
-    for (let look = 0; look < 200; look++) {
+  /** Until so many wait at some gate, or nobody is to come any more: who was to come may have been fenced, or have ended. */
+  async #waitForWaiters(count: number, isOver: () => boolean): Promise<void> {
+    while (!isOver()) {
       const { rows } = await sql<{ waiting: number }>`select count(*)::int as waiting from pg_locks
         where locktype = 'advisory' and classid = ${gateSpace}::oid and not granted
           and database = (select oid from pg_database where datname = current_database())`.execute(this.#night.test.db);

@@ -12,7 +12,7 @@ export const keyCount = 4;
 /** Runs of earlier nights, of which the statistics know. */
 export const history = 40;
 /** A write that is wrong is to be found out in so many storms of so many items. */
-export const wrong = { roundCount: 8, itemCount: 100 };
+export const wrong = { roundCount: 20, itemCount: 100 };
 
 export async function verified({ test: { url }, job }: Night): Promise<VerifyReport> {
   await using database = openDatabase({ url, applicationName: "verify", statementTimeoutMs: 0 });

@@ -9,7 +9,7 @@
  * is missing, the driver makes whoever comes next wait for it; in a transaction that was left open, his work would be lost
  * with it although it was acknowledged. Such a connection is ended instead.
  */
-import { invariant, type Logger } from "@nightwriter/core";
+import { invariant, type Logger, throttled } from "@nightwriter/core";
 import type { PostgresCursor, PostgresPool, PostgresPoolClient, PostgresQueryResult } from "kysely";
 import pg from "pg";
 import { driverTypes } from "./driver-types.ts";
@@ -30,6 +30,18 @@ export interface PoolOptions {
   readonly logger: Logger;
 }
 
+/** A server that goes away ends all connections of a process at once, whatever pools they are in. */
+const losses = new WeakMap<Logger, (error: Error) => void>();
+
+function lossesTo(logger: Logger): (error: Error) => void {
+  const known = losses.get(logger);
+  if (known !== undefined) return known;
+  const say = throttled<{ err: Error }>((fields) => logger.warn(fields, "database connection lost"));
+  const report = (err: Error): void => say({ err });
+  losses.set(logger, report);
+  return report;
+}
+
 export function makePool({ queryTimeoutMs, lockWatch, logger, ...options }: PoolOptions): pg.Pool {
   const { url, options: startOptions } = withSettings(options.url, options.settings);
   const pool = new pg.Pool({
@@ -43,7 +55,7 @@ export function makePool({ queryTimeoutMs, lockWatch, logger, ...options }: Pool
     ...(queryTimeoutMs > 0 && { query_timeout: queryTimeoutMs }),
     types: driverTypes,
   });
-  const report = (error: Error): void => logger.warn({ err: error }, "database connection lost");
+  const report = lossesTo(logger);
   pool.on("error", report);
   pool.on("connect", (client) => {
     client.on("error", report);
