@@ -55,8 +55,8 @@ it("worker, scheduler and dashboard tell of bad weather a line a second, and no 
     QUEUE_PREFIX: "weather",
     LEASE_MS: "3000",
     DASHBOARD_PORT: "0",
-    RECONCILE_INTERVAL_MS: "1000",
-    CATCH_UP_INTERVAL_MS: "1000",
+    RECONCILE_INTERVAL_MS: "2000",
+    CATCH_UP_INTERVAL_MS: "2000",
     LOG_LEVEL: "debug",
     LOG_FORMAT: "json",
   };

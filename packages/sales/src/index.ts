@@ -6,7 +6,8 @@ export type { Encoding, FileOptions } from "./read/csv-file.ts";
 export { currencyDigits } from "./read/currency.ts";
 export { compileDateFormat, type DateFormat } from "./read/date-format.ts";
 export { BadLines } from "./record/bad-lines.ts";
-export { type ImportOptions, type ImportProgress, type ImportResult, importSales } from "./record/import-sales.ts";
+export type { ImportOptions, ImportProgress, ImportResult } from "./record/import-options.ts";
+export { importSales } from "./record/import-sales.ts";
 export {
   type Complaint,
   type LineTarget,

@@ -1,4 +1,6 @@
 import { Option } from "@commander-js/extra-typings";
+import { type Acceptance, acceptances } from "@nightwriter/sales/acceptances";
+import { collect } from "../arguments/collect.ts";
 import type { CommandDefinition } from "../command.ts";
 import { group } from "./groups.ts";
 
@@ -20,8 +22,8 @@ where bad lines go. Column names match whatever their case. Negative amounts are
       --amount-column Amount --zone Europe/London --cutoff 04:00 --currency GBP --skip-bad bad-lines.csv`,
   ],
   notInOrder: "bad lines were left out (--skip-bad)",
-  define(command, perform) {
-    command
+  define(definition, perform) {
+    const command = definition
       .argument("<file>", "the CSV file; .gz is decompressed")
       .optionsGroup("Whose sales:")
       .option("--restaurant <id>", "all lines belong to this restaurant")
@@ -42,9 +44,29 @@ where bad lines go. Column names match whatever their case. Negative amounts are
       .option("--delimiter <character>", "what separates fields; \\t for a tab", ",")
       .addOption(encoding)
       .option("--skip-bad <file>", "record the good lines, write the bad ones with their reasons to this file")
-      .option("--before-opening", "record sales from before a restaurant's opening total too, on top of it", false)
-      .action((file, options) =>
-        perform(async (terminal) => (await import("../verbs/import.ts")).importFile(terminal, { file, ...options })),
-      );
+      .optionsGroup("Which sale a line is:")
+      .option("--id-column <name>", "a column of the sale's id; once for each part of it (Order ID, Line)", collect)
+      .option(
+        "--source <name>",
+        "where ids and files come from, if one restaurant has several such: a till, a platform",
+      )
+      .optionsGroup("What is meant, where it would be refused otherwise:");
+    for (const [name, text] of Object.entries(acceptances)) command.option(`--${name}`, text);
+    command.action((file, options) =>
+      perform(async (terminal) =>
+        (await import("../verbs/import.ts")).importFile(terminal, { file, ...options, accepted: acceptedOf(options) }),
+      ),
+    );
   },
 };
+
+/** Which of the options were given that say: it is meant. */
+function acceptedOf(options: object): ReadonlySet<Acceptance> {
+  const given = new Map(Object.entries(options));
+  const names = Object.keys(acceptances) as Acceptance[];
+  return new Set(names.filter((name) => given.get(camelCase(name)) === true));
+}
+
+function camelCase(name: string): string {
+  return name.replaceAll(/-(.)/g, (_, letter: string) => letter.toUpperCase());
+}

@@ -8,6 +8,7 @@ import {
   importSales,
   salesSchema,
 } from "@nightwriter/sales";
+import type { Acceptance } from "@nightwriter/sales/acceptances";
 import { type Answer, answer } from "../answer.ts";
 import { badLinesShown, badLinesTable, delimiterFrom, noteBadLines } from "../bad-lines.ts";
 import { connectDatabase } from "../connect-database.ts";
@@ -36,7 +37,9 @@ export interface ImportFileOptions {
   readonly delimiter: string;
   readonly encoding: "utf-8" | "latin-1";
   readonly skipBad?: string | undefined;
-  readonly beforeOpening: boolean;
+  readonly idColumn?: readonly string[] | undefined;
+  readonly source?: string | undefined;
+  readonly accepted: ReadonlySet<Acceptance>;
 }
 
 /** Records the sales of a file. Ctrl-C records nothing: all of it is one transaction. */
@@ -76,7 +79,7 @@ export async function importFile(terminal: Terminal, options: ImportFileOptions)
 /** The options in the words of packages/sales, contradictions refused. */
 function requestOf(options: ImportFileOptions): ImportOptions {
   const { file, create, dateColumn, dateFormat, decimalComma, delimiter, encoding } = options;
-  const { zone, cutoff, currency, skipBad, beforeOpening } = options;
+  const { zone, cutoff, currency, skipBad, idColumn, source, accepted } = options;
   return {
     file,
     restaurant: restaurantOf(options),
@@ -87,7 +90,9 @@ function requestOf(options: ImportFileOptions): ImportOptions {
     delimiter: delimiterFrom(delimiter),
     encoding,
     maxBadLines: badLinesShown,
-    accept: new Set(beforeOpening ? (["before-opening"] as const) : []),
+    accept: accepted,
+    ...(idColumn !== undefined && { idColumns: idColumn }),
+    ...(source !== undefined && { feed: source }),
     ...(zone !== undefined && { zone }),
     ...(cutoff !== undefined && { cutoff }),
     ...(currency !== undefined && { currency }),
@@ -134,11 +139,12 @@ function resultText({ file, skipBad }: ImportFileOptions, result: ImportResult):
   if (result.outcome === "duplicate") {
     return `${name}: was imported before, on ${result.importedAt.toString({ smallestUnit: "second" })} as ${result.name}; nothing was changed`;
   }
-  const { lines, knownLines, skipped, restaurantsCreated, sums, businessDates } = result;
+  const { lines, knownLines, corrected, skipped, restaurantsCreated, sums, businessDates } = result;
   const [first] = businessDates;
   const last = businessDates.at(-1);
   const texts = [`${name}: ${plural(lines, "sale")} recorded, ${amounts(sums)}`];
-  if (knownLines > 0) texts.push(`the first ${plural(knownLines, "line")} were recorded before`);
+  if (knownLines > 0) texts.push(`${plural(knownLines, "line was", "lines were")} recorded before`);
+  if (corrected > 0) texts.push(`${plural(corrected, "sale was", "sales were")} corrected`);
   if (first !== undefined && last !== undefined) {
     texts.push(`${plural(businessDates.length, "business date")} from ${first.toString()} to ${last.toString()}`);
   }

@@ -5,71 +5,22 @@
  * it early, a bad line, a lost connection, SIGKILL, leaves the database as it was, and the same call can be made again.
  */
 import { type Database, type Session, SqlFault } from "@nightwriter/database";
-import type { Acceptance } from "../doubt.ts";
-import type { BadLine } from "../import-fault.ts";
-import type { AmountColumns } from "../read/amount.ts";
-import { delimiterOf, type FileOptions, iconvNames } from "../read/csv-file.ts";
+import type { Acceptance } from "../acceptances.ts";
+import { delimiterOf, iconvNames } from "../read/csv-file.ts";
 import { compileDateFormat, type DateFormat } from "../read/date-format.ts";
-import { checkRestaurantOptions, type RestaurantOptions } from "../restaurants/restaurant-store.ts";
+import { checkRestaurantOptions } from "../restaurants/restaurant-store.ts";
 import { BadLines } from "./bad-lines.ts";
 import { currentEpoch } from "./epoch.ts";
+import type { ImportOptions, ImportProgress, ImportResult } from "./import-options.ts";
 import { findKnownContent, rememberContent, reserveImport } from "./known-content.ts";
-import { loadLines, type RestaurantChoice } from "./load-lines.ts";
+import { loadLines } from "./load-lines.ts";
+import { rememberNeeds } from "./record-by-id.ts";
+import { type Recording, recordLines, sumRecorded } from "./record-lines.ts";
+import { findRecordedDates } from "./recorded-dates.ts";
 import { SaleRows } from "./sale-rows.ts";
 import { SkipFile } from "./skip-file.ts";
+import { createStaging } from "./staging.ts";
 import { inTurn } from "./turn.ts";
-
-export interface ImportOptions extends FileOptions, RestaurantOptions {
-  readonly restaurant: RestaurantChoice;
-  readonly date: { readonly column: string /** Unicode tokens: dd/MM/yyyy HH:mm. */; readonly format: string };
-  readonly amount: AmountColumns;
-  /** Records the good lines and writes the bad ones to this path, which must not exist. Default: one bad line refuses the file. */
-  readonly skipBad?: string;
-  /** What is meant, of what would be refused because it is in doubt. Default: nothing. */
-  readonly accept?: ReadonlySet<Acceptance>;
-  /** How many bad lines are told one by one. Default: 100; all are counted. */
-  readonly maxBadLines?: number;
-  /** Called for every 64 KiB or so. */
-  readonly onProgress?: (progress: ImportProgress) => void;
-}
-
-export interface ImportProgress {
-  /** `waiting`: another import is at work. `comparing`: finds out what is known of the file. `recording`: the rest. */
-  readonly phase: "waiting" | "comparing" | "recording";
-  readonly bytesRead: number;
-  /** Undefined until it is known. */
-  readonly bytesTotal: number | undefined;
-  /** Lines of the file that were read while recording. */
-  readonly lines: number;
-}
-
-export type ImportResult =
-  | {
-      readonly outcome: "imported";
-      /** What `sales.sale.source` says of these lines. */
-      readonly source: string;
-      /** Sales recorded now. */
-      readonly lines: number;
-      /** Lines of the file that had been imported before: it grew. */
-      readonly knownLines: number;
-      /** Bad lines, written to the file named by `skipBad`. */
-      readonly skipped: number;
-      /** The first of them. */
-      readonly badLines: readonly BadLine[];
-      readonly restaurantsCreated: number;
-      /** What was recorded now, in minor units by currency. */
-      readonly sums: ReadonlyMap<string, bigint>;
-      /** The business dates of what was recorded now, in order. */
-      readonly businessDates: readonly Temporal.PlainDate[];
-    }
-  | {
-      /** This content was imported for this restaurant before; nothing was changed. */
-      readonly outcome: "duplicate";
-      readonly source: string;
-      /** The name the file had then, and when that was. */
-      readonly name: string;
-      readonly importedAt: Temporal.Instant;
-    };
 
 /**
  * After it returns, every good line of the file is recorded exactly once, however often and by however many processes it is
@@ -133,10 +84,12 @@ async function importInTurn(
   session: Session,
   { options, plan, report }: Work,
 ): Promise<ImportResult> {
-  const { file, restaurant, signal, accept = new Set<Acceptance>() } = options;
+  const { file, restaurant, signal, feed = "", idColumns = [], accept = new Set<Acceptance>() } = options;
   const content = await findKnownContent(session, database, {
     file,
     restaurantId: "id" in restaurant ? restaurant.id : null,
+    feed,
+    hasIds: idColumns.length > 0,
     signal,
     accepted: accept,
     onRead: report.comparing,
@@ -149,10 +102,12 @@ async function importInTurn(
   const { bad } = plan;
   await bad.prepare();
   const reserved = await reserveImport(session, known);
-  const { source } = reserved;
-  const rows = new SaleRows(options, { source, epoch: await currentEpoch(session), format: plan.format });
   const knownLines = Number(known?.lineCount ?? 0n);
-  const onProgress = report.recording(print.byteCount);
+  const isStaged = idColumns.length > 0 || accept.has("only-new");
+  const recording: Recording = { ...reserved, options, epoch: await currentEpoch(session), knownLines, isStaged };
+  const datesBefore = await findRecordedDates(session);
+  if (isStaged) await createStaging(session);
+  const rows = new SaleRows(options, { ...recording, format: plan.format });
   const load = {
     file: options,
     print,
@@ -160,23 +115,29 @@ async function importInTurn(
     restaurants: options,
     bad,
     knownLines,
-    onProgress,
+    onProgress: report.recording(print.byteCount),
   };
   const loaded = await loadLines(database, session, { load, target: rows });
   await bad.settle(file);
+  const counts = await recordLines(session, recording, { lines: loaded.lines, rows, datesBefore });
+  const { newest } = rows;
+  const { sums, businessDates } = isStaged ? await sumRecorded(session, recording) : rows;
   // A content of which nothing was recorded is not remembered: any file with this header would be its growth, and one whose lines are all
   // bad was read in a wrong way, and is to be read in the right one.
   if (loaded.lines > 0 || known !== undefined) {
-    const { sums, newest, businessDates } = rows;
-    const recorded = { sums, newest, businessDates, lines: loaded.lines, skipped: bad.count };
+    const recorded = { ...counts, kept: loaded.lines, sums, newest, businessDates, skipped: bad.count };
     await rememberContent(session, database, { file, content, reserved, recorded });
+    if (isStaged) await rememberNeeds(session, reserved.id);
   }
-  const { sums, businessDates } = rows;
   return {
     outcome: "imported",
-    source,
-    ...loaded,
-    knownLines,
+    source: reserved.source,
+    restaurantsCreated: loaded.restaurantsCreated,
+    lines: counts.added,
+    knownLines: knownLines + counts.known,
+    corrected: counts.corrected,
+    adopted: counts.adopted,
+    repeated: counts.repeated,
     skipped: bad.count,
     badLines: bad.first,
     sums,

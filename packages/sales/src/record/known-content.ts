@@ -9,7 +9,8 @@
 import { invariant } from "@nightwriter/core";
 import type { Database, Schema, Session } from "@nightwriter/database";
 import { type Kysely, sql } from "kysely";
-import { type Acceptance, doubt } from "../doubt.ts";
+import type { Acceptance } from "../acceptances.ts";
+import { doubt } from "../doubt.ts";
 import { ImportFault } from "../import-fault.ts";
 import { type Fingerprint, fingerprintFile, name } from "../read/content.ts";
 import type { SalesSchema } from "../schema.ts";
@@ -29,6 +30,7 @@ type ImportFile = {
 export type KnownContent = {
   readonly print: Fingerprint;
   readonly restaurantId: string | null;
+  readonly feed: string;
   readonly known: ImportFile | undefined;
 };
 
@@ -36,6 +38,10 @@ export interface KnownContentOptions {
   readonly file: string;
   /** Whose sales the file has; null if a column says so. */
   readonly restaurantId: string | null;
+  /** Where it comes from, if its restaurant has several such: what others sent is another file. */
+  readonly feed: string;
+  /** Whether its lines have ids: then they tell what is known of it. */
+  readonly hasIds: boolean;
   readonly signal: AbortSignal | undefined;
   readonly accepted: ReadonlySet<Acceptance>;
   readonly onRead: (bytes: number) => void;
@@ -45,7 +51,7 @@ export interface KnownContentOptions {
 export async function findKnownContent(
   session: Session,
   { db: core }: Database,
-  { file, restaurantId, signal, accepted, onRead }: KnownContentOptions,
+  { file, restaurantId, feed, hasIds, signal, accepted, onRead }: KnownContentOptions,
 ): Promise<KnownContent> {
   const db = core.withTables<SalesSchema>();
   const lengths = await session.run(
@@ -54,6 +60,7 @@ export async function findKnownContent(
       .select("byte_count")
       .distinct()
       .where("restaurant_id", "is not distinct from", restaurantId)
+      .where("feed", "=", feed)
       .where("byte_count", "is not", null)
       .orderBy("byte_count")
       .compile(),
@@ -73,6 +80,7 @@ export async function findKnownContent(
         "imported_at as importedAt",
       ])
       .where("restaurant_id", "is not distinct from", restaurantId)
+      .where("feed", "=", feed)
       .where("content_hash", "=", sql<string>`any(${hashes}::text[])`)
       .orderBy("byte_count", "desc")
       .limit(1)
@@ -80,10 +88,25 @@ export async function findKnownContent(
       .compile(),
   );
   const [known] = files.rows;
-  if (known === undefined) await assertNoOverlap(session, { file, restaurantId, print, accepted });
-  if (known !== undefined && known.contentHash !== print.contentHash)
+  if (known === undefined && !hasIds) await assertNoOverlap(session, { file, restaurantId, feed, print, accepted });
+  if (known !== undefined && known.contentHash !== print.contentHash) {
+    assertSameFile(accepted, { file, known });
     await assertGrown(session, db, { file, print, known });
-  return { print, restaurantId, known };
+  }
+  return { print, restaurantId, feed, known };
+}
+
+/** Two tills may well begin with the same few sales. */
+const accidentLines = 20n;
+
+function assertSameFile(accepted: ReadonlySet<Acceptance>, { file, known }: { file: string; known: ImportFile }): void {
+  if (known.name === name(file) || known.lineCount > accidentLines) return;
+  const lines = known.lineCount - 1n;
+  doubt(accepted, ["grown"], {
+    text: `${name(file)}: begins with ${lines === 1n ? "the only line" : `all ${lines} lines`} of ${known.name}, and may be that file, grown, or another one`,
+    instead: ["if it is another one, name where both come from with --source"],
+    details: { file, name: known.name, lines },
+  });
 }
 
 /** Throws unless the new part begins on a line of its own and is the only one that this file ever grew. */
@@ -131,21 +154,22 @@ async function assertNoOverlap(
   {
     file,
     restaurantId,
+    feed,
     print,
     accepted,
-  }: { file: string; restaurantId: string | null; print: Fingerprint; accepted: ReadonlySet<Acceptance> },
+  }: Pick<KnownContentOptions, "file" | "restaurantId" | "feed" | "accepted"> & { readonly print: Fingerprint },
 ): Promise<void> {
   const rows = await session.query<{ name: string; lineCount: bigint; lines: number }>(
     `select name, line_count as "lineCount", 1 << (cardinality(common.part) - 1) as lines
      from sales.import, lateral (select line_hashes[:cardinality($1::text[])] as part) as common
-     where (restaurant_id = $2 or restaurant_id is null or $2::text is null)
+     where (restaurant_id = $2 or restaurant_id is null or $2::text is null) and feed = $3
        and common.part[cardinality(common.part)] = ($1::text[])[cardinality(common.part)]
      order by id limit 1`,
-    [print.lineHashes, restaurantId],
+    [print.lineHashes, restaurantId, feed],
   );
   const [other] = rows;
   if (other === undefined) return;
-  doubt(accepted, ["allow-overlap"], {
+  doubt(accepted, ["only-new", "allow-overlap"], {
     text: `${name(file)}: begins with the same ${other.lines} lines as ${other.name}, whose ${other.lineCount} lines were imported, and is an older or an edited copy`,
     instead: ["put what is new into a file of its own"],
     details: { file, name: other.name, lines: other.lines },
@@ -169,7 +193,11 @@ interface RememberedImport {
   readonly content: KnownContent;
   readonly reserved: ReservedImport;
   readonly recorded: {
-    readonly lines: number;
+    /** Sales of the file, and what became of them. */
+    readonly kept: number;
+    readonly added: number;
+    readonly known: number;
+    readonly corrected: number;
     readonly skipped: number;
     readonly sums: ReadonlyMap<string, bigint>;
     readonly businessDates: readonly Temporal.PlainDate[];
@@ -183,7 +211,7 @@ export async function rememberContent(
   { db }: Database,
   { file, content, reserved, recorded }: RememberedImport,
 ): Promise<void> {
-  const { print, restaurantId, known } = content;
+  const { print, restaurantId, feed, known } = content;
   await session.run(
     db
       .withTables<SalesSchema>()
@@ -191,6 +219,7 @@ export async function rememberContent(
       .values({
         id: reserved.id,
         restaurant_id: restaurantId,
+        feed,
         content_hash: print.contentHash,
         byte_count: BigInt(print.byteCount),
         line_count: BigInt(print.lineCount),
@@ -200,8 +229,10 @@ export async function rememberContent(
         first_line: (known?.lineCount ?? 0n) + 1n,
         last_line: print.lineCount,
         ends_line: print.endsLine,
-        kept: recorded.lines,
-        added: recorded.lines,
+        kept: recorded.kept,
+        added: recorded.added,
+        known: recorded.known,
+        corrected: recorded.corrected,
         skipped: recorded.skipped,
         sums: JSON.stringify(Object.fromEntries(Array.from(recorded.sums, ([code, minor]) => [code, String(minor)]))),
         first_date: recorded.businessDates[0]?.toString() ?? null,

@@ -1,33 +1,49 @@
 /** Lines of a file as rows for COPY, and what they come to. */
-import type { Acceptance } from "../doubt.ts";
+import type { Acceptance } from "../acceptances.ts";
 import { type AmountColumns, type AmountReader, compileAmount } from "../read/amount.ts";
 import { businessDay, isoDateOf, wallMsOf } from "../read/business-date.ts";
 import type { DateFormat } from "../read/date-format.ts";
 import { dayBy } from "../restaurants/clock.ts";
 import type { Restaurant } from "../restaurants/restaurant-store.ts";
 import type { Complaint, LineTarget } from "./load-lines.ts";
+import { saleHash } from "./sale-hash.ts";
 
 /** Where the rows go, and how their dates are written. */
-type Setting = { readonly source: string; readonly epoch: number; readonly format: DateFormat };
+type Setting = {
+  readonly source: string;
+  readonly epoch: number;
+  readonly format: DateFormat;
+  /** Into the temporary table that lines are compared in first, instead of straight into sales.sale. */
+  readonly isStaged: boolean;
+};
 type Columns = {
   readonly date: { readonly column: string };
   readonly amount: AmountColumns;
+  readonly idColumns?: readonly string[];
+  readonly feed?: string;
   readonly decimalComma?: boolean;
   readonly accept?: ReadonlySet<Acceptance>;
 };
 
 /** A sale as its line says it. */
-type Sale = { readonly day: number; readonly wallMs: number; readonly amountMinor: bigint };
+type Sale = { readonly day: number; readonly wallMs: number; readonly amountMinor: bigint; readonly hash: string };
+
+/** The epoch is asked for once: its default would ask for every row. */
+const straight =
+  "copy sales.sale (restaurant_id, business_date, source, source_line, amount_minor, epoch, local_time) from stdin";
+const staged = "copy pg_temp.staged (restaurant_id, business_date, line, amount_minor, local_time, hash) from stdin";
 
 const dayMs = 86_400_000;
 
 export class SaleRows implements LineTarget {
-  /** The epoch is asked for once: its default would ask for every row. */
-  readonly copy =
-    "copy sales.sale (restaurant_id, business_date, source, source_line, amount_minor, epoch, local_time) from stdin";
+  readonly copy: string;
   readonly columns: readonly string[];
   readonly #setting: Setting;
   readonly #amount: AmountReader;
+  /** Fields before this one are date and amounts, the others the id's. */
+  readonly #idAt: number;
+  readonly #hasIds: boolean;
+  readonly #feed: string;
   readonly #allowBeforeOpening: boolean;
   readonly #sums = new Map<string, bigint>();
   /** Days since 1970 as text, and those of them that are business dates of rows. */
@@ -35,9 +51,13 @@ export class SaleRows implements LineTarget {
   readonly #dates = new Set<string>();
   #newestMs = Number.NEGATIVE_INFINITY;
 
-  constructor({ date, amount, decimalComma = false, accept }: Columns, setting: Setting) {
+  constructor({ date, amount, idColumns = [], feed = "", decimalComma = false, accept }: Columns, setting: Setting) {
+    this.copy = setting.isStaged ? staged : straight;
     this.#amount = compileAmount(amount, { decimalComma });
-    this.columns = [date.column, ...this.#amount.columns];
+    this.columns = [date.column, ...this.#amount.columns, ...idColumns];
+    this.#idAt = 1 + this.#amount.columns.length;
+    this.#hasIds = idColumns.length > 0;
+    this.#feed = feed;
     this.#allowBeforeOpening = accept?.has("before-opening") === true;
     this.#setting = setting;
   }
@@ -80,18 +100,27 @@ export class SaleRows implements LineTarget {
     const { format } = this.#setting;
     const ms = format.read(date);
     if (ms === undefined) return { column: 0, reason: notADate(date, format) };
-    const amountMinor = this.#amount.read(fields.slice(1), restaurant);
+    const amountMinor = this.#amount.read(fields.slice(1, this.#idAt), restaurant);
     if (typeof amountMinor !== "bigint") return { ...amountMinor, column: amountMinor.column + 1 };
+    const hash = this.#hashOf(fields, restaurant);
+    if (hash === undefined) return { column: this.#idAt, reason: "is empty, and is the sale's id" };
     const day = this.#dayOf(ms, restaurant);
     const wallMs = format.isInstant ? wallMsOf(ms, restaurant.clocks[0].zone) : ms;
-    return { day, wallMs, amountMinor };
+    return { day, wallMs, amountMinor, hash };
   }
 
-  #row({ day, wallMs, amountMinor }: Sale, { copyId }: Restaurant, line: number): string {
-    const { source, epoch, format } = this.#setting;
+  /** Null in COPY's text: the file has no ids. Undefined: the line has none. */
+  #hashOf(fields: readonly string[], { id: restaurantId }: Restaurant): string | undefined {
+    if (!this.#hasIds) return String.raw`\N`;
+    return saleHash({ restaurantId, feed: this.#feed }, fields.slice(this.#idAt));
+  }
+
+  #row({ day, wallMs, amountMinor, hash }: Sale, { copyId }: Restaurant, line: number): string {
+    const { source, epoch, format, isStaged } = this.#setting;
     const date = this.#textOf(day);
     this.#dates.add(date);
     const time = format.hasTime ? this.#timeOf(wallMs) : "\\N";
+    if (isStaged) return `${copyId}\t${date}\t${line}\t${amountMinor}\t${time}\t${hash}\n`;
     return `${copyId}\t${date}\t${source}\t${line}\t${amountMinor}\t${epoch}\t${time}\n`;
   }
 

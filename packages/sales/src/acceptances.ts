@@ -1,0 +1,17 @@
+/**
+ * What each option says by which somebody means what would be refused because it is in doubt. Its name is the option's, after two dashes.
+ * Apart from everything else, since `--help` reads it.
+ */
+export const acceptances = {
+  grown: "this is the file that was imported under another name, grown",
+  "only-new": "of lines that look like recorded sales record the surplus only",
+  "allow-overlap": "record all lines though they look like recorded sales",
+  "once-per-id": "lines with the same id repeat one amount, which counts once",
+  adopt: "sales recorded without an id get those of the lines that look like them, whatever their share",
+  "all-new": "no line of this file is a sale that was recorded without an id",
+  older: "correct sales though this export is older than the one that last said what they are",
+  "before-opening": "record sales from before a restaurant's opening total too, on top of it",
+} as const;
+
+/** An option that says: it is meant. */
+export type Acceptance = keyof typeof acceptances;

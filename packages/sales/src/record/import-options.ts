@@ -1,0 +1,69 @@
+/** What an import is told, and what it answers. */
+import type { Acceptance } from "../acceptances.ts";
+import type { BadLine } from "../import-fault.ts";
+import type { AmountColumns } from "../read/amount.ts";
+import type { FileOptions } from "../read/csv-file.ts";
+import type { RestaurantOptions } from "../restaurants/restaurant-store.ts";
+import type { RestaurantChoice } from "./load-lines.ts";
+
+export interface ImportOptions extends FileOptions, RestaurantOptions {
+  readonly restaurant: RestaurantChoice;
+  readonly date: { readonly column: string /** Unicode tokens: dd/MM/yyyy HH:mm. */; readonly format: string };
+  readonly amount: AmountColumns;
+  /** The columns that make a sale's id, unique within a restaurant and `feed`. Default: sales have none, and lines are known by what they say. */
+  readonly idColumns?: readonly string[];
+  /** Where the file comes from, if a restaurant has several such: a till, a platform. Default: there is one only. */
+  readonly feed?: string;
+  /** Records the good lines and writes the bad ones to this path, which must not exist. Default: one bad line refuses the file. */
+  readonly skipBad?: string;
+  /** What is meant, of what would be refused because it is in doubt. Default: nothing. */
+  readonly accept?: ReadonlySet<Acceptance>;
+  /** How many bad lines are told one by one. Default: 100; all are counted. */
+  readonly maxBadLines?: number;
+  /** Called for every 64 KiB or so. */
+  readonly onProgress?: (progress: ImportProgress) => void;
+}
+
+export interface ImportProgress {
+  /** `waiting`: another import is at work. `comparing`: finds out what is known of the file. `recording`: the rest. */
+  readonly phase: "waiting" | "comparing" | "recording";
+  readonly bytesRead: number;
+  /** Undefined until it is known. */
+  readonly bytesTotal: number | undefined;
+  /** Lines of the file that were read while recording. */
+  readonly lines: number;
+}
+
+export type ImportResult =
+  | {
+      readonly outcome: "imported";
+      /** What `sales.sale.source` says of these lines. */
+      readonly source: string;
+      /** Sales recorded now. */
+      readonly lines: number;
+      /** Lines of the file that are recorded already: it grew, or their ids or `only-new` say so. */
+      readonly knownLines: number;
+      /** Sales whose amount or date was another one before: further rows have set it right. */
+      readonly corrected: number;
+      /** Of the known lines: sales that had been recorded without an id. */
+      readonly adopted: number;
+      /** Lines that repeated the amount of an id. */
+      readonly repeated: number;
+      /** Bad lines, written to the file named by `skipBad`. */
+      readonly skipped: number;
+      /** The first of them. */
+      readonly badLines: readonly BadLine[];
+      readonly restaurantsCreated: number;
+      /** What was recorded now, in minor units by currency. */
+      readonly sums: ReadonlyMap<string, bigint>;
+      /** The business dates of what was recorded now, in order. */
+      readonly businessDates: readonly Temporal.PlainDate[];
+    }
+  | {
+      /** This content was imported for this restaurant before; nothing was changed. */
+      readonly outcome: "duplicate";
+      readonly source: string;
+      /** The name the file had then, and when that was. */
+      readonly name: string;
+      readonly importedAt: Temporal.Instant;
+    };

@@ -1,0 +1,52 @@
+/**
+ * Temporary tables that a file's lines are compared in before anything is recorded: `staged`, what the lines say; `current`, which of
+ * them are sales with an id that was imported before, and what those are now; `pair`, which of them look like other recorded sales.
+ * They are gone with the transaction.
+ */
+import type { Session } from "@nightwriter/database";
+
+/** Lines of a statement: a second or so of the server's work. */
+const sliceLines = 20_000;
+
+const tables = [
+  `create temporary table staged (
+    restaurant_id text collate "C" not null, business_date date not null, line bigint not null, amount_minor bigint not null,
+    local_time timestamp, hash uuid
+  ) on commit drop`,
+  `create temporary table current (
+    line bigint primary key, import_id bigint not null, was_date date not null, was_amount bigint not null,
+    first_date date not null, first_source text collate "C" not null, first_line bigint not null
+  ) on commit drop`,
+  `create temporary table pair (
+    line bigint primary key, restaurant_id text collate "C" not null, business_date date not null,
+    first_date date not null, first_source text collate "C" not null, first_line bigint not null
+  ) on commit drop`,
+];
+
+export async function createStaging(session: Session): Promise<void> {
+  for (const table of tables) await session.query(table);
+}
+
+/** After the lines are there. */
+export async function indexStaging(session: Session): Promise<void> {
+  await session.query("create index on pg_temp.staged (line)");
+  await session.query("create index on pg_temp.staged (business_date)");
+  await session.query("analyze pg_temp.staged");
+}
+
+/** Runs a statement for all staged lines, a slice at a time: $1 is the first line of the slice, $2 its last. Returns how many rows it changed. */
+export async function inSlices(session: Session, text: string, parameters: readonly unknown[] = []): Promise<number> {
+  const [bounds] = await session.query<{ first: bigint | null; last: bigint | null }>(
+    "select min(line) as first, max(line) as last from pg_temp.staged",
+  );
+  let count = 0;
+  const last = Number(bounds?.last ?? 0n);
+  for (let first = Number(bounds?.first ?? 1n); first <= last; first += sliceLines) {
+    const [changed] = await session.query<{ count: bigint }>(
+      `with changed as (${text} returning 1) select count(*) as count from changed`,
+      [first, first + sliceLines - 1, ...parameters],
+    );
+    count += Number(changed?.count ?? 0n);
+  }
+  return count;
+}
