@@ -6,7 +6,7 @@ import { blocking, freezing, planted } from "./planted.ts";
 import { hideLeaseStore, hideServer, killVictim, type Refusal, stopVictim, type Trio } from "./trouble.ts";
 
 /** A night that outlasts a lease and a half. */
-const design = { leaseMs: 10_000, restaurants: 3_000, entryMs: 50 };
+const design = { leaseMs: 10_000, restaurants: 2_000, entryMs: 50 };
 
 async function expectRefused({ fleet }: Trio, { fenced, partition, refusedWrites }: Refusal): Promise<void> {
   expect(new Set(fenced).size).toBe(fenced.length);

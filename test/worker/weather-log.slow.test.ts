@@ -17,11 +17,11 @@ const clientFields = ["secretKey", "connectionParameters", "processID", "_socket
 
 const isBad = ({ level }: LogLine): boolean => bad.has(String(level));
 
-/** Lines about the same, of the same partition or duty, that came less than a second after another. */
+/** Lines about the same, of the same partition, lease or duty, that came less than a second after another. */
 function crowded({ log }: App): string[] {
   const last = new Map<string, number>();
   return log.filter(isBad).flatMap((line) => {
-    const about = [line.msg, line["partition"], line["duty"], line["key"]].join(" ");
+    const about = [line.msg, line["partition"], line["lease"], line["duty"], line["key"]].join(" ");
     const atMs = new Date(String(line["time"])).getTime();
     const beforeMs = last.get(about) ?? Number.NEGATIVE_INFINITY;
     last.set(about, atMs);
