@@ -24,7 +24,8 @@ describe("an operator's night, its queue in Redis", { timeout: 300_000 }, () => 
     expect(documentOf(await run("total", "Ginza", "--json"))).toMatchObject({ currency: "JPY", totalMinor: "1200" });
     expect((await run("total", "Ginza")).stdout).toMatch(/^Ginza: 1,200 JPY/);
 
-    await run("import", await file("more.csv", `${soho}2026-03-14 22:00,1.00\n`), "--restaurant", "Soho");
+    const more = await file("more.csv", `${soho}2026-03-14 22:00,1.00\n`);
+    expect((await run("import", more, "--restaurant", "Soho", "--grown")).code).toBe(0);
     const outstanding = await run("verify");
     expect(outstanding.code).toBe(0);
     expect(outstanding.stdout).toMatch(/unplanned +Soho +2026-03-14 +1\.00 GBP/);

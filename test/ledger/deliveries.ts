@@ -22,6 +22,7 @@ export class Deliveries {
   readonly #waiting: Item[][];
   readonly #underWay = new Set<Item[]>();
   #left: number;
+  #isOver = false;
 
   constructor(items: readonly Item[], random: Randomness) {
     this.#random = random;
@@ -47,10 +48,15 @@ export class Deliveries {
     if (unsettled.length > 0) this.#waiting.splice(this.#random.below(this.#waiting.length + 1), 0, unsettled);
   }
 
+  /** Nobody takes any more. */
+  end(): void {
+    this.#isOver = true;
+  }
+
   /** Hands this out next. Answers who asks whether it has been answered, or is not handed out any more. */
   first(batch: Item[]): () => boolean {
     this.#waiting.unshift(batch);
-    return () => !this.#underWay.has(batch) && (this.#left < 0 || !this.#waiting.includes(batch));
+    return () => this.#isOver || (!this.#underWay.has(batch) && (this.#left < 0 || !this.#waiting.includes(batch)));
   }
 
   /** Some item that is still to come; it may have come before. */

@@ -122,7 +122,10 @@ class Sky {
       ...Array.from({ length: recorderCount }, async () => this.#recordAsRecorder()),
     ];
     const writing = writers.map(async (writer) => this.#write(writer, deliveries));
-    const written = Promise.all(writing).finally(() => this.#progress.end());
+    const written = Promise.all(writing).finally(() => {
+      deliveries.end();
+      this.#progress.end();
+    });
     await Promise.all([written, ...disturbing]);
   }
 

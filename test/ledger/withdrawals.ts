@@ -7,6 +7,7 @@ import type { Item } from "@nightwriter/ledger";
 import { readTerms } from "@nightwriter/partition";
 import { sql } from "kysely";
 import { type Night, park } from "./night.ts";
+import { weatherproof } from "./weatherproof.ts";
 
 const gateSpace = 0x6e777267;
 
@@ -27,8 +28,8 @@ export class Withdrawals {
 
   async park(item: Item): Promise<void> {
     const [term] = await readTerms(this.#night.test.database, this.#night.job);
-    const [answer] = await park(this.#night, [item], term);
-    if (answer?.outcome === "parked") this.#parked.push(item);
+    const answers = await weatherproof(async () => park(this.#night, [item], term));
+    if (answers?.[0]?.outcome === "parked") this.#parked.push(item);
   }
 
   /** Parks the item while a slow write of its run is under way, so that the writer that gets it from `deliver` waits behind the park. */

@@ -35,7 +35,7 @@ async function terminate({ db }: Night, random: Randomness): Promise<{ writing: 
   return { writing: rows.length - queueing, queueing };
 }
 
-/** As a verb does, behind the gate of the run. Answers whether the item was still to be applied. */
+/** As a verb does: behind the gate of the run, whose revision is raised. Answers whether the item was still to be applied. */
 async function cancel({ db, runId }: Night, key: string): Promise<boolean> {
   const cancelled = await weatherproof(async () =>
     db.transaction().execute(async (transaction) => {
@@ -44,6 +44,7 @@ async function cancel({ db, runId }: Night, key: string): Promise<boolean> {
         where run_id = ${runId} and key = ${key} and not exists (
           select from nightwriter.ledger_entry as entry where entry.run_id = it.run_id and entry.key = it.key)
         returning key`.execute(transaction);
+      await sql`update nightwriter.run set revision = revision + 1 where id = ${runId}`.execute(transaction);
       return rows.length > 0;
     }),
   );
@@ -58,6 +59,21 @@ async function pause({ db }: Night, key: string, isPaused: boolean): Promise<voi
 async function verified({ databaseUrl, database }: Night): Promise<VerifyReport> {
   await using own = openDatabase({ url: databaseUrl, applicationName: "verify", statementTimeoutMs: 0 });
   return await verify(own, await getJob(database, restaurantTotals), { now: systemClock.now() });
+}
+
+/** Verifies again and again until it is ended, or the night is over. */
+function verifyOnAndOn(night: Night): AsyncDisposable & { end(): Promise<readonly VerifyReport[]> } {
+  const over = new AbortController();
+  const reporting = (async () => {
+    const reports: VerifyReport[] = [];
+    while (!over.signal.aborted) reports.push(await verified(night));
+    return reports;
+  })();
+  const end = async (): Promise<readonly VerifyReport[]> => {
+    over.abort();
+    return reporting;
+  };
+  return { end, [Symbol.asyncDispose]: async () => void (await end()) };
 }
 
 /** What the queue has lost is put there again, as by a scheduler. */
@@ -89,11 +105,7 @@ it("a storm over a night with its queue in PostgreSQL leaves totals exact, and v
   const paused = new Set<string>();
   const someKey = (): string => night.keys[random.below(night.keys.length)] ?? "";
 
-  const over = new AbortController();
-  const reports: VerifyReport[] = [];
-  const verifying = (async () => {
-    while (!over.signal.aborted) reports.push(await verified(night));
-  })();
+  await using verifying = verifyOnAndOn(night);
 
   await night.enqueue({ generations: 2 });
   const ended = { writing: 0, queueing: 0 };
@@ -124,8 +136,7 @@ it("a storm over a night with its queue in PostgreSQL leaves totals exact, and v
     await mend(night);
     expect(await night.applied()).toBe(restaurants - cancelled.size);
   }, 60_000);
-  over.abort();
-  await verifying;
+  const reports = await verifying.end();
 
   await expectExact(night, [...cancelled]);
   // It was a storm.
