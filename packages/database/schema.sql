@@ -705,6 +705,7 @@ COMMENT ON COLUMN sales.identity.hash IS 'the first 128 bits of SHA-256 over res
 CREATE TABLE sales.import (
     id bigint NOT NULL,
     undoes bigint,
+    continues bigint,
     restaurant_id text COLLATE pg_catalog."C",
     feed text DEFAULT ''::text NOT NULL COLLATE pg_catalog."C",
     name text NOT NULL,
@@ -718,6 +719,8 @@ CREATE TABLE sales.import (
     ends_line boolean DEFAULT true NOT NULL,
     bad_lines bigint[] DEFAULT '{}'::bigint[] NOT NULL,
     good_hash text,
+    skip_file text,
+    reading jsonb,
     options jsonb DEFAULT '{}'::jsonb NOT NULL,
     kept bigint DEFAULT 0 NOT NULL,
     added bigint DEFAULT 0 NOT NULL,
@@ -739,6 +742,8 @@ CREATE TABLE sales.import (
 
 COMMENT ON TABLE sales.import IS 'each import of a file, and each undo of one: its rows in sales.sale are those of its source from first_line to last_line';
 
+COMMENT ON COLUMN sales.import.continues IS 'its content begins with that import''s, which was grown or mended since: what that one recorded of it, it did not';
+
 COMMENT ON COLUMN sales.import.restaurant_id IS 'whose sales it has; null when a column of the file says so. Two restaurants may have files that say the same';
 
 COMMENT ON COLUMN sales.import.feed IS 'where ids and files come from, if one restaurant has several: a till, a platform';
@@ -748,6 +753,10 @@ COMMENT ON COLUMN sales.import.line_hashes IS 'hashes over the header and 1, 2, 
 COMMENT ON COLUMN sales.import.ends_line IS 'false: the last line had no line feed and may be half of a line';
 
 COMMENT ON COLUMN sales.import.good_hash IS 'the hash of the content without the lines of bad_lines, which may be mended';
+
+COMMENT ON COLUMN sales.import.skip_file IS 'where the bad lines were written to';
+
+COMMENT ON COLUMN sales.import.reading IS 'the options that decide which sales the lines of its content are; null: not noted, by an older build';
 
 COMMENT ON COLUMN sales.import.newest IS 'the latest local time of its sales, or the latest date at 00:00';
 
@@ -1038,6 +1047,9 @@ ALTER TABLE ONLY nightwriter.run
 
 ALTER TABLE ONLY nightwriter.run
     ADD CONSTRAINT run_plan_epoch_fkey FOREIGN KEY (plan_epoch) REFERENCES nightwriter.epoch(epoch);
+
+ALTER TABLE ONLY sales.import
+    ADD CONSTRAINT import_continues_fkey FOREIGN KEY (continues) REFERENCES sales.import(id);
 
 ALTER TABLE ONLY sales.import_need
     ADD CONSTRAINT import_need_import_id_fkey FOREIGN KEY (import_id) REFERENCES sales.import(id);

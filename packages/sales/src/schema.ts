@@ -10,6 +10,7 @@ export interface ImportTable {
   /** Taken from the sequence first, because the source has it in its name. */
   id: Bigint;
   undoes: bigint | null;
+  continues: bigint | null;
   restaurant_id: string | null;
   feed: Generated<string>;
   name: string;
@@ -23,6 +24,8 @@ export interface ImportTable {
   ends_line: Generated<boolean>;
   bad_lines: Generated<bigint[]>;
   good_hash: string | null;
+  skip_file: string | null;
+  reading: JSONColumnType<object, string | undefined, never> | null;
   options: JSONColumnType<object, string | undefined, never>;
   kept: Count;
   added: Count;

@@ -64,7 +64,7 @@ export async function importFile(terminal: Terminal, options: ImportFileOptions)
     });
     progress.stop();
     return answer({
-      inOrder: result.outcome === "duplicate" || result.skipped === 0,
+      inOrder: result.skipped === 0,
       document: { file: options.file, ...result },
       text: resultText(options, result),
     });
@@ -137,7 +137,11 @@ function kilobytes(bytes: number): number {
 function resultText({ file, skipBad }: ImportFileOptions, result: ImportResult): string {
   const name = basename(file);
   if (result.outcome === "duplicate") {
-    return `${name}: was imported before, on ${result.importedAt.toString({ smallestUnit: "second" })} as ${result.name}; nothing was changed`;
+    const at = result.importedAt.toString({ smallestUnit: "second" });
+    const before = `${name}: was imported before, on ${at} as ${result.name}; nothing was changed`;
+    if (result.skipped === 0) return before;
+    const left = `${plural(result.skipped, "bad line was", "bad lines were")} left out then`;
+    return `${before}\n${left}, and written to ${result.skipFile ?? "a file"}; mend them in this file, and import it again`;
   }
   const { lines, knownLines, corrected, skipped, restaurantsCreated, sums, businessDates } = result;
   const [first] = businessDates;
@@ -148,6 +152,8 @@ function resultText({ file, skipBad }: ImportFileOptions, result: ImportResult):
   if (first !== undefined && last !== undefined) {
     texts.push(`${plural(businessDates.length, "business date")} from ${first.toString()} to ${last.toString()}`);
   }
+  if (!result.endsLine)
+    texts.push("the last line has no line end; if it was half of one, import the file again when it is whole");
   if (restaurantsCreated > 0) texts.push(`${plural(restaurantsCreated, "restaurant")} recorded`);
   if (skipped > 0) {
     texts.push(`${plural(skipped, "bad line")} written to ${skipBad ?? ""}:`, badLinesTable(result.badLines));

@@ -2,11 +2,14 @@ import { type BadLine, ImportFault } from "../import-fault.ts";
 import { name } from "../read/content.ts";
 import type { SkipFile } from "./skip-file.ts";
 
+const maxLines = 10_000;
+
 /** The bad lines of a file: all are counted, the first are kept, and with a skip file each of them is written there. */
 export class BadLines {
   readonly #limit: number;
   readonly #skipFile: SkipFile | undefined;
   readonly #first: BadLine[] = [];
+  readonly #lines: number[] = [];
   #count = 0;
 
   /** `limit`: how many are kept. Without a skip file, the first bad line refuses the file. */
@@ -21,6 +24,11 @@ export class BadLines {
 
   get first(): readonly BadLine[] {
     return this.#first;
+  }
+
+  /** The numbers of all of them, by which the mended file is known; undefined: there are more than a few thousand. */
+  get lines(): readonly number[] | undefined {
+    return this.#lines.length > maxLines ? undefined : this.#lines;
   }
 
   /** Whether good lines are still to be recorded. */
@@ -38,8 +46,10 @@ export class BadLines {
     this.#skipFile?.header(raw);
   }
 
-  add(bad: BadLine, raw: string): void {
+  /** `lastLine`: where a record of several lines ends. */
+  add(bad: BadLine, raw: string, lastLine: number = bad.line): void {
     this.#count += 1;
+    for (let line = bad.line; line <= lastLine && this.#lines.length <= maxLines; line += 1) this.#lines.push(line);
     if (this.#first.length < this.#limit) this.#first.push(bad);
     this.#skipFile?.add(bad, raw);
   }

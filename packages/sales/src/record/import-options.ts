@@ -41,7 +41,7 @@ export type ImportResult =
       readonly source: string;
       /** Sales recorded now. */
       readonly lines: number;
-      /** Lines of the file that are recorded already: it grew, or their ids or `only-new` say so. */
+      /** Lines of the file that are recorded already: it grew or was mended, or their ids or `only-new` say so. */
       readonly knownLines: number;
       /** Sales whose amount or date was another one before: further rows have set it right. */
       readonly corrected: number;
@@ -54,16 +54,23 @@ export type ImportResult =
       /** The first of them. */
       readonly badLines: readonly BadLine[];
       readonly restaurantsCreated: number;
+      /** False: the last line has no end, and may be half of one. What comes of it is corrected when the file comes again. */
+      readonly endsLine: boolean;
       /** What was recorded now, in minor units by currency. */
       readonly sums: ReadonlyMap<string, bigint>;
       /** The business dates of what was recorded now, in order. */
       readonly businessDates: readonly Temporal.PlainDate[];
     }
   | {
-      /** This content was imported for this restaurant before; nothing was changed. */
+      /** This content was imported for this restaurant before, and read in the same way; nothing was changed. */
       readonly outcome: "duplicate";
+      /** The number of that import. */
+      readonly id: bigint;
       readonly source: string;
       /** The name the file had then, and when that was. */
       readonly name: string;
       readonly importedAt: Temporal.Instant;
+      /** How many bad lines it left out, and where they were written to. */
+      readonly skipped: number;
+      readonly skipFile?: string;
     };

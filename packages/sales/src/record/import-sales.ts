@@ -12,11 +12,14 @@ import { checkRestaurantOptions } from "../restaurants/restaurant-store.ts";
 import { BadLines } from "./bad-lines.ts";
 import { currentEpoch } from "./epoch.ts";
 import type { ImportOptions, ImportProgress, ImportResult } from "./import-options.ts";
-import { findKnownContent, rememberContent, reserveImport } from "./known-content.ts";
+import { findKnownContent } from "./known-content.ts";
+import type { KnownImport } from "./known-imports.ts";
 import { loadLines } from "./load-lines.ts";
-import { rememberNeeds } from "./record-by-id.ts";
+import { readingOf } from "./reading.ts";
 import { type Recording, recordLines, sumRecorded } from "./record-lines.ts";
+import { rememberNeeds } from "./record-staged.ts";
 import { findRecordedDates } from "./recorded-dates.ts";
+import { rememberImport, reserveImport } from "./remember-import.ts";
 import { SaleRows } from "./sale-rows.ts";
 import { SkipFile } from "./skip-file.ts";
 import { createStaging } from "./staging.ts";
@@ -85,26 +88,30 @@ async function importInTurn(
   { options, plan, report }: Work,
 ): Promise<ImportResult> {
   const { file, restaurant, signal, feed = "", idColumns = [], accept = new Set<Acceptance>() } = options;
-  const content = await findKnownContent(session, database, {
+  const reading = readingOf(options);
+  const content = await findKnownContent(session, {
     file,
-    restaurantId: "id" in restaurant ? restaurant.id : null,
-    feed,
+    scope: { restaurantId: "id" in restaurant ? restaurant.id : null, feed },
+    reading,
     hasIds: idColumns.length > 0,
     signal,
     accepted: accept,
     onRead: report.comparing,
   });
-  const { known, print } = content;
-  if (known !== undefined && known.contentHash === print.contentHash) {
-    const importedAt = Temporal.Instant.fromEpochMilliseconds(known.importedAt.getTime());
-    return { outcome: "duplicate", source: known.source, name: known.name, importedAt };
-  }
+  const { known, same, print } = content;
+  if (same !== undefined) return duplicate(same);
   const { bad } = plan;
   await bad.prepare();
-  const reserved = await reserveImport(session, known);
-  const knownLines = Number(known?.lineCount ?? 0n);
-  const isStaged = idColumns.length > 0 || accept.has("only-new");
-  const recording: Recording = { ...reserved, options, epoch: await currentEpoch(session), knownLines, isStaged };
+  const reserved = await reserveImport(session);
+  const isStaged = idColumns.length > 0 || accept.has("only-new") || known?.half !== undefined;
+  const recording: Recording = {
+    ...reserved,
+    options,
+    reading,
+    content,
+    epoch: await currentEpoch(session),
+    isStaged,
+  };
   const datesBefore = await findRecordedDates(session);
   if (isStaged) await createStaging(session);
   const rows = new SaleRows(options, { ...recording, format: plan.format });
@@ -114,19 +121,19 @@ async function importInTurn(
     restaurant,
     restaurants: options,
     bad,
-    knownLines,
+    known,
     onProgress: report.recording(print.byteCount),
   };
   const loaded = await loadLines(database, session, { load, target: rows });
   await bad.settle(file);
   const counts = await recordLines(session, recording, { lines: loaded.lines, rows, datesBefore });
-  const { newest } = rows;
   const { sums, businessDates } = isStaged ? await sumRecorded(session, recording) : rows;
   // A content of which nothing was recorded is not remembered: any file with this header would be its growth, and one whose lines are all
   // bad was read in a wrong way, and is to be read in the right one.
   if (loaded.lines > 0 || known !== undefined) {
-    const recorded = { ...counts, kept: loaded.lines, sums, newest, businessDates, skipped: bad.count };
-    await rememberContent(session, database, { file, content, reserved, recorded });
+    const kept = { kept: loaded.lines, skipped: bad.count, badLines: bad.lines, newest: rows.newest };
+    const recorded = { ...counts, ...kept, sums, businessDates };
+    await rememberImport(session, database, { options, content, reading, reserved, recorded });
     if (isStaged) await rememberNeeds(session, reserved.id);
   }
   return {
@@ -134,13 +141,26 @@ async function importInTurn(
     source: reserved.source,
     restaurantsCreated: loaded.restaurantsCreated,
     lines: counts.added,
-    knownLines: knownLines + counts.known,
+    knownLines: loaded.known + counts.known,
     corrected: counts.corrected,
     adopted: counts.adopted,
     repeated: counts.repeated,
     skipped: bad.count,
     badLines: bad.first,
+    endsLine: print.endsLine,
     sums,
     businessDates,
+  };
+}
+
+function duplicate({ id, source, name, importedAt, skipped, skipFile }: KnownImport): ImportResult {
+  return {
+    outcome: "duplicate",
+    id,
+    source,
+    name,
+    importedAt: Temporal.Instant.fromEpochMilliseconds(importedAt.getTime()),
+    skipped: Number(skipped),
+    ...(skipFile !== null && { skipFile }),
   };
 }

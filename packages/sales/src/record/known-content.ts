@@ -1,45 +1,52 @@
 /**
  * What a file's content has to do with what was imported before.
  *
- * Identity is the content's hash, the restaurant it is imported for, if the file does not name them itself, and the line's
- * number: two restaurants may well have sold the same. Within one restaurant, the same content is known whole. A content
- * that begins with a known one is that file, grown: its old lines are known, and its new ones are recorded under the same
- * source. What cannot be told apart safely is refused, because recording it would count sales twice.
+ * Identity is the content's hash, how it is read, the restaurant it is imported for, if the file does not name them itself, and the line's
+ * number: two restaurants may well have sold the same. A content that begins with a known one is that file, grown; one that differs from a
+ * known one in the lines that were bad is that file, mended: what is known of it is not recorded again. What cannot be told apart safely is
+ * refused, because recording it would count sales twice.
  */
-import { invariant } from "@nightwriter/core";
-import type { Database, Schema, Session } from "@nightwriter/database";
-import { type Kysely, sql } from "kysely";
+import type { Session } from "@nightwriter/database";
 import type { Acceptance } from "../acceptances.ts";
 import { doubt } from "../doubt.ts";
-import { ImportFault } from "../import-fault.ts";
 import { type Fingerprint, fingerprintFile, name } from "../read/content.ts";
-import type { SalesSchema } from "../schema.ts";
+import { hashGoodLines } from "./good-lines.ts";
+import {
+  type ContentScope,
+  findByContent,
+  findContentLengths,
+  findContinuation,
+  findWithBadLines,
+  isUndone,
+  type KnownImport,
+} from "./known-imports.ts";
+import { isSameReading, type Reading } from "./reading.ts";
 
-type SalesDatabase = Kysely<Schema & SalesSchema>;
+/** Lines of a file that an import has recorded already, read in the same way. */
+export interface KnownLines {
+  readonly by: KnownImport;
+  /** All up to this one are known, */
+  readonly lineCount: number;
+  /** but these: they were bad, or half of a line. */
+  readonly except: ReadonlySet<number>;
+  /** The last of them, if its end had not been written yet. */
+  readonly half: number | undefined;
+}
 
-type ImportFile = {
-  readonly contentHash: string;
-  readonly byteCount: bigint;
-  readonly lineCount: bigint;
-  readonly name: string;
-  readonly source: string;
-  readonly importedAt: Date;
-};
-
-/** `known` is the longest beginning that was imported: the whole content, a part of it, or undefined for a new file. */
-export type KnownContent = {
+export interface KnownContent {
   readonly print: Fingerprint;
-  readonly restaurantId: string | null;
-  readonly feed: string;
-  readonly known: ImportFile | undefined;
-};
+  readonly scope: ContentScope;
+  /** The import that has recorded this very content. */
+  readonly same: KnownImport | undefined;
+  readonly known: KnownLines | undefined;
+  /** Imports of this content, or of a beginning of it, that read it in another way. */
+  readonly otherwise: readonly KnownImport[];
+}
 
 export interface KnownContentOptions {
   readonly file: string;
-  /** Whose sales the file has; null if a column says so. */
-  readonly restaurantId: string | null;
-  /** Where it comes from, if its restaurant has several such: what others sent is another file. */
-  readonly feed: string;
+  readonly scope: ContentScope;
+  readonly reading: Reading;
   /** Whether its lines have ids: then they tell what is known of it. */
   readonly hasIds: boolean;
   readonly signal: AbortSignal | undefined;
@@ -47,100 +54,97 @@ export interface KnownContentOptions {
   readonly onRead: (bytes: number) => void;
 }
 
-/** Reads the file once and compares it. Throws ImportFault `file_changed`, `in_doubt`, `file_empty`, `file_unreadable`, `file_encoding`; SqlFault. */
-export async function findKnownContent(
-  session: Session,
-  { db: core }: Database,
-  { file, restaurantId, feed, hasIds, signal, accepted, onRead }: KnownContentOptions,
-): Promise<KnownContent> {
-  const db = core.withTables<SalesSchema>();
-  const lengths = await session.run(
-    db
-      .selectFrom("sales.import")
-      .select("byte_count")
-      .distinct()
-      .where("restaurant_id", "is not distinct from", restaurantId)
-      .where("feed", "=", feed)
-      .where("byte_count", "is not", null)
-      .orderBy("byte_count")
-      .compile(),
-  );
-  const byteCounts = lengths.rows.map((row) => Number(row.byte_count));
+/** Reads the file once and compares it. Throws ImportFault `in_doubt`, `file_empty`, `file_unreadable`, `file_encoding`; SqlFault. */
+export async function findKnownContent(session: Session, options: KnownContentOptions): Promise<KnownContent> {
+  const { file, scope, reading, signal, onRead } = options;
+  const byteCounts = await findContentLengths(session, scope);
   const print = await fingerprintFile({ file, signal }, { byteCounts, onRead });
-  const hashes = [...print.beginnings.values()].map((each) => each.contentHash);
-  const files = await session.run(
-    db
-      .selectFrom("sales.import")
-      .select([
-        "content_hash as contentHash",
-        "byte_count as byteCount",
-        "line_count as lineCount",
-        "name",
-        "source",
-        "imported_at as importedAt",
-      ])
-      .where("restaurant_id", "is not distinct from", restaurantId)
-      .where("feed", "=", feed)
-      .where("content_hash", "=", sql<string>`any(${hashes}::text[])`)
-      .orderBy("byte_count", "desc")
-      .limit(1)
-      .$narrowType<{ contentHash: string; byteCount: bigint; lineCount: bigint }>()
-      .compile(),
-  );
-  const [known] = files.rows;
-  if (known === undefined && !hasIds) await assertNoOverlap(session, { file, restaurantId, feed, print, accepted });
-  if (known !== undefined && known.contentHash !== print.contentHash) {
-    assertSameFile(accepted, { file, known });
-    await assertGrown(session, db, { file, print, known });
-  }
-  return { print, restaurantId, feed, known };
+  const hashes = [...print.beginnings.values()].map(({ contentHash }) => contentHash);
+  const all = await findByContent(session, scope, hashes);
+  const alike = all.filter((each) => isSameReading(each.reading ?? undefined, reading));
+  const content = { print, scope, otherwise: all.filter((each) => !alike.includes(each)) };
+  const same = alike.find(({ contentHash }) => contentHash === print.contentHash);
+  if (same !== undefined) return { ...content, same, known: undefined };
+  const known = (await findMended(session, options, print)) ?? (await findGrown(session, options, { print, alike }));
+  if (known === undefined && all.length === 0) await assertNoOverlap(session, options, print);
+  return { ...content, same, known };
 }
+
+/** The file with other lines where it had bad ones. */
+async function findMended(
+  session: Session,
+  { file, scope, reading, signal, accepted }: KnownContentOptions,
+  print: Fingerprint,
+): Promise<KnownLines | undefined> {
+  const withBad = await findWithBadLines(session, scope, print.lineCount);
+  const candidates = withBad
+    .filter((each) => isSameReading(each.reading ?? undefined, reading))
+    .map((by) => ({ by, lineCount: Number(by.lineCount), except: new Set(by.badLines.map(Number)), half: undefined }));
+  if (candidates.length === 0) return undefined;
+  const hashes = await hashGoodLines({ file, signal }, candidates);
+  const mended = candidates.filter(({ by }, index) => hashes[index] === by.goodHash);
+  const [most] = mended.toSorted((one, other) => other.lineCount - one.lineCount);
+  if (most === undefined || print.beginnings.get(Number(most.by.byteCount))?.contentHash === most.by.contentHash) {
+    return undefined;
+  }
+  return isSameFile(accepted, { file, known: most, what: "mended" }) ? most : undefined;
+}
+
+/** The file with further lines, or with the rest of its last one. */
+async function findGrown(
+  session: Session,
+  { file, accepted }: KnownContentOptions,
+  { print, alike: [by] }: { readonly print: Fingerprint; readonly alike: readonly KnownImport[] },
+): Promise<KnownLines | undefined> {
+  if (by === undefined) return undefined;
+  const lineCount = Number(by.lineCount);
+  const isWrittenOn = print.beginnings.get(Number(by.byteCount))?.endsLine !== true;
+  const half = isWrittenOn ? lineCount : undefined;
+  const known = { by, lineCount, except: new Set(half === undefined ? [] : [half]), half };
+  if (!isSameFile(accepted, { file, known, what: "grown" })) return undefined;
+  const other = isWrittenOn && by.endsLine ? undefined : await findContinuation(session, by);
+  if (other === undefined && (!isWrittenOn || !by.endsLine)) return known;
+  const fact =
+    other === undefined
+      ? `line ${lineCount} was written on since`
+      : `that file has since grown to ${other.lineCount} lines that are not these`;
+  doubt(accepted, isComparing, {
+    text: `${name(file)}: begins with ${lines(known)} of ${by.name}, which were imported, but ${fact}`,
+    instead: ["put what is new into a file of its own"],
+    details: { file, source: by.source, lines: by.lineCount },
+  });
+  return undefined;
+}
+
+/** What is said by whoever has seen that lines are recorded already: each is compared by what it says. */
+const isComparing = ["only-new", "allow-overlap"] as const;
 
 /** Two tills may well begin with the same few sales. */
-const accidentLines = 20n;
+const accidentLines = 20;
 
-function assertSameFile(accepted: ReadonlySet<Acceptance>, { file, known }: { file: string; known: ImportFile }): void {
-  if (known.name === name(file) || known.lineCount > accidentLines) return;
-  const lines = known.lineCount - 1n;
+type What = "grown" | "mended";
+
+/** Throws where that is in doubt. */
+function isSameFile(
+  accepted: ReadonlySet<Acceptance>,
+  { file, known, what }: { readonly file: string; readonly known: KnownLines; readonly what: What },
+): boolean {
+  const { by, lineCount, except } = known;
+  if (by.name === name(file) || lineCount - except.size > accidentLines || accepted.has("grown")) return true;
+  if (isComparing.some((each) => accepted.has(each))) return false;
   doubt(accepted, ["grown"], {
-    text: `${name(file)}: begins with ${lines === 1n ? "the only line" : `all ${lines} lines`} of ${known.name}, and may be that file, grown, or another one`,
+    text: `${name(file)}: ${what === "grown" ? "begins with" : "has"} ${lines(known)} of ${by.name}, and may be that file, ${what}, or another one`,
     instead: ["if it is another one, name where both come from with --source"],
-    details: { file, name: known.name, lines },
+    details: { file, name: by.name, lines: by.lineCount },
   });
+  return true;
 }
 
-/** Throws unless the new part begins on a line of its own and is the only one that this file ever grew. */
-async function assertGrown(
-  session: Session,
-  db: SalesDatabase,
-  { file, print, known }: { file: string; print: Fingerprint; known: ImportFile },
-): Promise<void> {
-  const before = `its first ${known.lineCount} lines were imported from ${known.name}`;
-  const details = { file, source: known.source, lines: known.lineCount };
-  if (print.beginnings.get(Number(known.byteCount))?.endsLine !== true) {
-    throw new ImportFault(
-      "file_changed",
-      `${name(file)}: ${before}, but line ${known.lineCount} was written on since; put what is new into a file of its own`,
-      { details },
-    );
-  }
-  const longer = await session.run(
-    db
-      .selectFrom("sales.import")
-      .select(["name", "line_count"])
-      .where("source", "=", known.source)
-      .where("byte_count", ">", known.byteCount)
-      .orderBy("byte_count")
-      .limit(1)
-      .compile(),
-  );
-  const [other] = longer.rows;
-  if (other === undefined) return;
-  throw new ImportFault(
-    "file_changed",
-    `${name(file)}: ${before}, which has since grown to ${other.line_count} lines that are not these; put what is new into a file of its own`,
-    { details },
-  );
+/** Without the header. */
+function lines({ lineCount, except }: KnownLines): string {
+  const count = lineCount - 1 - except.size;
+  if (count === 1 && except.size === 0) return "the only line";
+  return except.size === 0 ? `all ${count} lines` : `${count} of the ${lineCount - 1} lines`;
 }
 
 /**
@@ -151,94 +155,23 @@ async function assertGrown(
  */
 async function assertNoOverlap(
   session: Session,
-  {
-    file,
-    restaurantId,
-    feed,
-    print,
-    accepted,
-  }: Pick<KnownContentOptions, "file" | "restaurantId" | "feed" | "accepted"> & { readonly print: Fingerprint },
+  { file, scope: { restaurantId, feed }, hasIds, accepted }: KnownContentOptions,
+  print: Fingerprint,
 ): Promise<void> {
+  if (hasIds) return;
   const rows = await session.query<{ name: string; lineCount: bigint; lines: number }>(
     `select name, line_count as "lineCount", 1 << (cardinality(common.part) - 1) as lines
      from sales.import, lateral (select line_hashes[:cardinality($1::text[])] as part) as common
-     where (restaurant_id = $2 or restaurant_id is null or $2::text is null) and feed = $3
+     where (restaurant_id = $2 or restaurant_id is null or $2::text is null) and feed = $3 and not ${isUndone}
        and common.part[cardinality(common.part)] = ($1::text[])[cardinality(common.part)]
      order by id limit 1`,
     [print.lineHashes, restaurantId, feed],
   );
   const [other] = rows;
   if (other === undefined) return;
-  doubt(accepted, ["only-new", "allow-overlap"], {
-    text: `${name(file)}: begins with the same ${other.lines} lines as ${other.name}, whose ${other.lineCount} lines were imported, and is an older or an edited copy`,
+  doubt(accepted, isComparing, {
+    text: `${name(file)}: begins with the same ${other.lines} lines as ${other.name}, whose ${other.lineCount - 1n} lines were imported, and is an older or an edited copy`,
     instead: ["put what is new into a file of its own"],
     details: { file, name: other.name, lines: other.lines },
   });
-}
-
-/** The number of an import that is about to be, and the source that its sales get. Numbers of imports that come to nothing are not used again. */
-export async function reserveImport(session: Session, known: ImportFile | undefined): Promise<ReservedImport> {
-  const [row] = await session.query<{ id: bigint }>("select nextval('sales.import_id_seq') as id");
-  invariant(row !== undefined, "a sequence has a next value");
-  return { id: row.id, source: known?.source ?? `file:${row.id}` };
-}
-
-export interface ReservedImport {
-  readonly id: bigint;
-  readonly source: string;
-}
-
-interface RememberedImport {
-  readonly file: string;
-  readonly content: KnownContent;
-  readonly reserved: ReservedImport;
-  readonly recorded: {
-    /** Sales of the file, and what became of them. */
-    readonly kept: number;
-    readonly added: number;
-    readonly known: number;
-    readonly corrected: number;
-    readonly skipped: number;
-    readonly sums: ReadonlyMap<string, bigint>;
-    readonly businessDates: readonly Temporal.PlainDate[];
-    readonly newest: string | undefined;
-  };
-}
-
-/** Records that a content was imported, and what it came to. */
-export async function rememberContent(
-  session: Session,
-  { db }: Database,
-  { file, content, reserved, recorded }: RememberedImport,
-): Promise<void> {
-  const { print, restaurantId, feed, known } = content;
-  await session.run(
-    db
-      .withTables<SalesSchema>()
-      .insertInto("sales.import")
-      .values({
-        id: reserved.id,
-        restaurant_id: restaurantId,
-        feed,
-        content_hash: print.contentHash,
-        byte_count: BigInt(print.byteCount),
-        line_count: BigInt(print.lineCount),
-        line_hashes: [...print.lineHashes],
-        name: name(file),
-        source: reserved.source,
-        first_line: (known?.lineCount ?? 0n) + 1n,
-        last_line: print.lineCount,
-        ends_line: print.endsLine,
-        kept: recorded.kept,
-        added: recorded.added,
-        known: recorded.known,
-        corrected: recorded.corrected,
-        skipped: recorded.skipped,
-        sums: JSON.stringify(Object.fromEntries(Array.from(recorded.sums, ([code, minor]) => [code, String(minor)]))),
-        first_date: recorded.businessDates[0]?.toString() ?? null,
-        last_date: recorded.businessDates.at(-1)?.toString() ?? null,
-        newest: recorded.newest ?? null,
-      })
-      .compile(),
-  );
 }

@@ -41,14 +41,16 @@ export interface Load {
   readonly restaurant: RestaurantChoice;
   readonly restaurants: RestaurantOptions;
   readonly bad: BadLines;
-  /** Lines up to this one were recorded before. Default: 0. */
-  readonly knownLines?: number;
+  /** Lines up to `lineCount` were recorded before, `except` for some. Default: none. */
+  readonly known?: { readonly lineCount: number; readonly except: ReadonlySet<number> } | undefined;
   readonly onProgress?: (bytes: number, lastLine: number) => void;
 }
 
 export interface Loaded {
   /** Lines that became rows. */
   readonly lines: number;
+  /** Records of the lines that were recorded before. */
+  readonly known: number;
   readonly restaurantsCreated: number;
 }
 
@@ -102,6 +104,7 @@ class Loader {
   readonly #restaurants: Restaurants;
   readonly #load: Load;
   readonly #knownLines: number;
+  readonly #unknownLines: ReadonlySet<number>;
   readonly #pieces: AsyncGenerator<Piece>;
   readonly #target: LineTarget;
   #header: readonly string[] = [];
@@ -110,6 +113,7 @@ class Loader {
   #held: readonly CsvRecord[] = [];
   /** Lines that became rows. */
   #lines = 0;
+  #known = 0;
   /** Lines that were looked at, bad and known ones too. */
   #looked = 0;
   done = false;
@@ -120,7 +124,8 @@ class Loader {
   ) {
     this.#restaurants = restaurants;
     this.#load = load;
-    this.#knownLines = load.knownLines ?? 0;
+    this.#knownLines = load.known?.lineCount ?? 0;
+    this.#unknownLines = load.known?.except ?? new Set();
     this.#pieces = pieces;
     this.#target = target;
   }
@@ -134,7 +139,7 @@ class Loader {
   }
 
   get loaded(): Loaded {
-    return { lines: this.#lines, restaurantsCreated: this.#restaurants.created };
+    return { lines: this.#lines, known: this.#known, restaurantsCreated: this.#restaurants.created };
   }
 
   /** Reads the header and finds the columns. */
@@ -197,7 +202,7 @@ class Loader {
     if (this.#restaurantIndex === undefined) return [];
     const ids = new Set<string>();
     for (const record of this.#held) {
-      if (record.line <= this.#knownLines) continue;
+      if (this.#isKnown(record)) continue;
       const id = this.#idOf(record);
       if (typeof id === "string") ids.add(id);
     }
@@ -227,7 +232,7 @@ class Loader {
         rows += row;
         this.#lines += row === "" ? 0 : 1;
       } else {
-        this.#load.bad.add({ line: record.line, ...row }, record.raw);
+        this.#load.bad.add({ line: record.line, ...row }, record.raw, record.lastLine);
       }
     }
     this.#looked += this.#held.length;
@@ -237,7 +242,8 @@ class Loader {
 
   /** Empty: the line was recorded before. */
   #rowOf(record: CsvRecord): string | { column: string | undefined; reason: string } {
-    if (record.line <= this.#knownLines) {
+    if (this.#isKnown(record)) {
+      this.#known += 1;
       if (record.lastLine <= this.#knownLines) return "";
       return { column: undefined, reason: `begins in the ${this.#knownLines} lines that were imported before` };
     }
@@ -251,6 +257,10 @@ class Loader {
     const row = this.#target.encode(fields, restaurant, record.line);
     if (typeof row === "string") return row;
     return { column: this.#header[this.#indexes[row.column] ?? -1], reason: row.reason };
+  }
+
+  #isKnown({ line }: CsvRecord): boolean {
+    return line <= this.#knownLines && !this.#unknownLines.has(line);
   }
 
   get #restaurantColumn(): string | undefined {

@@ -1,11 +1,13 @@
-/** What becomes of the lines of a file, once all of them were read: recorded straight, as a surplus, or by their ids. */
+/** What becomes of the lines of a file, once all of them were read: recorded straight, or after they were compared. */
 import type { Session } from "@nightwriter/database";
 import type { Acceptance } from "../acceptances.ts";
 import { name } from "../read/content.ts";
 import type { ImportOptions } from "./import-options.ts";
+import type { KnownContent } from "./known-content.ts";
 import { assertNoneAlike } from "./overlaps.ts";
-import { type RecordedById, recordById } from "./record-by-id.ts";
-import { recordSurplus } from "./record-surplus.ts";
+import { assertReadOnce, findPlaces } from "./places.ts";
+import { idColumnsOf, type Reading } from "./reading.ts";
+import { type RecordedLines, recordStaged } from "./record-staged.ts";
 import type { SaleRows } from "./sale-rows.ts";
 import { indexStaging } from "./staging.ts";
 
@@ -14,8 +16,9 @@ export interface Recording {
   readonly id: bigint;
   readonly source: string;
   readonly options: ImportOptions;
+  readonly reading: Reading;
+  readonly content: KnownContent;
   readonly epoch: number;
-  readonly knownLines: number;
   readonly isStaged: boolean;
 }
 
@@ -27,43 +30,51 @@ export interface Read {
 }
 
 /** What has become of the lines that were read, once each is a sale that counts once. */
-export async function recordLines(
-  session: Session,
-  { id, source, options, epoch, isStaged }: Recording,
-  { lines, rows, datesBefore }: Read,
-): Promise<RecordedById> {
+export async function recordLines(session: Session, recording: Recording, read: Read): Promise<RecordedLines> {
+  const { id, source, options, reading, content, epoch, isStaged } = recording;
+  const { lines, rows, datesBefore } = read;
   const { file, feed = "", idColumns = [], accept = new Set<Acceptance>() } = options;
-  const dates = rows.businessDates.map(String).filter((date) => datesBefore.has(date));
-  const none = { known: 0, corrected: 0, adopted: 0, repeated: 0 };
-  if (!isStaged) {
-    const pairing = { lines: ownLines, source, except: [], feed, isWithoutId: false, isKept: false };
-    await assertNoneAlike(session, { name: name(file), dates, accepted: accept, pairing });
-    return { ...none, added: lines };
+  const hasIds = idColumns.length > 0;
+  const lineDates = rows.businessDates.map(String);
+  const dates = lineDates.filter((date) => datesBefore.has(date));
+  const { known, otherwise } = content;
+  const own = await findPlaces(session, known === undefined ? [] : [known.by], datesBefore);
+  // Where both have ids, these tell what was recorded; where only this one has, its lines do.
+  const withoutId = otherwise.filter((each) => idColumnsOf(each.reading).length === 0);
+  const others = await findPlaces(session, withoutId, datesBefore);
+  const common = { name: name(file), source, dates, accepted: accept };
+  if (isStaged) await indexStaging(session);
+  if (!hasIds) {
+    const all = { reading, otherwise, recordedDates: datesBefore, lineDates };
+    await assertReadOnce(session, { ...common, ...all, lines: isStaged ? stagedLines : ownLines });
   }
-  await indexStaging(session);
-  if (idColumns.length === 0) {
-    const added = await recordSurplus(session, { source, epoch, feed, dates });
-    return { ...none, added, known: lines - added };
+  if (isStaged) {
+    const staged = { importId: id, epoch, feed, hasIds, newest: rows.newest, own, otherwise: others };
+    return recordStaged(session, { ...common, ...staged, half: known?.half });
   }
-  const { newest } = rows;
-  return recordById(session, { name: name(file), importId: id, source, epoch, feed, dates, newest, accepted: accept });
+  const except = [...own.sources, ...others.sources];
+  const pairing = { lines: ownLinesOfDate, source, except, feed, isWithoutId: false, isKept: false };
+  await assertNoneAlike(session, { ...common, pairing });
+  return { added: lines, known: 0, corrected: 0, adopted: 0, repeated: 0 };
 }
 
-const ownLines =
+const ownLinesOfDate =
   "select source_line as line, restaurant_id, amount_minor, local_time from sales.sale where business_date = $1 and source = $2";
+const ownLines = "select source_line from sales.sale where source = $1 and business_date = any($2::date[])";
+const stagedLines = "select line as source_line from pg_temp.staged where $1 <> '' and business_date = any($2::date[])";
 
-/** What the rows of this import come to: those of a file that grew are the later ones of its source. */
+/** What the rows of this import come to. */
 export async function sumRecorded(
   session: Session,
-  { source, knownLines }: Recording,
+  { source }: Recording,
 ): Promise<{ sums: Map<string, bigint>; businessDates: Temporal.PlainDate[] }> {
   const rows = await session.query<{ currency: string; date: string; sum: string }>(
     `select currency, business_date::text as date, sum(amount_minor)::text as sum
      from sales.sale join sales.restaurant on restaurant.id = sale.restaurant_id
-     where source = $1 and source_line > $2 and business_date in (
+     where source = $1 and business_date in (
        select business_date from pg_temp.staged union select was_date from pg_temp.current)
      group by currency, business_date order by business_date`,
-    [source, knownLines],
+    [source],
   );
   const sums = new Map<string, bigint>();
   for (const { currency, sum } of rows) sums.set(currency, (sums.get(currency) ?? 0n) + BigInt(sum));

@@ -1,6 +1,6 @@
 /**
  * Temporary tables that a file's lines are compared in before anything is recorded: `staged`, what the lines say; `current`, which of
- * them are sales with an id that was imported before, and what those are now; `pair`, which of them look like other recorded sales.
+ * them are sales that are recorded already, and what those are now, adopted if they had no such id; `pair`, which of them look like other recorded sales.
  * They are gone with the transaction.
  */
 import type { Session } from "@nightwriter/database";
@@ -14,8 +14,8 @@ const tables = [
     local_time timestamp, hash uuid
   ) on commit drop`,
   `create temporary table current (
-    line bigint primary key, import_id bigint not null, was_date date not null, was_amount bigint not null,
-    first_date date not null, first_source text collate "C" not null, first_line bigint not null
+    line bigint primary key, import_id bigint, was_restaurant text collate "C" not null, was_date date not null, was_amount bigint not null,
+    first_date date not null, first_source text collate "C" not null, first_line bigint not null, is_adopted boolean not null
   ) on commit drop`,
   `create temporary table pair (
     line bigint primary key, restaurant_id text collate "C" not null, business_date date not null,

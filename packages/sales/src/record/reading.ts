@@ -1,0 +1,84 @@
+/** How a file is read: those of the options that decide which sales its lines are. The same bytes, read in another way, are other sales. */
+import { isDeepStrictEqual } from "node:util";
+import type { AmountColumns } from "../read/amount.ts";
+import type { ImportOptions } from "./import-options.ts";
+
+/** By option of the command line, as it was given there. What was left out, or is what it is without, is not in it. */
+export type Reading = Readonly<Record<string, unknown>>;
+
+type Given = { readonly [Name in keyof ImportOptions]-?: NonNullable<ImportOptions[Name]> };
+
+/** Of each option, what it says about the reading; `nothing` of those that do not: whose sales they are has a column of its own. */
+const sayings: { readonly [Name in keyof Given]: (value: Given[Name]) => Reading } = {
+  restaurant: (choice) => ("column" in choice ? { "--restaurant-column": plain(choice.column) } : {}),
+  date: ({ column, format }) => ({ "--date-column": plain(column), "--date-format": format }),
+  amount: amountReading,
+  idColumns: (columns) => (columns.length === 0 ? {} : { "--id-column": columns.map(plain) }),
+  delimiter: (delimiter) => (delimiter === "," ? {} : { "--delimiter": delimiter }),
+  encoding: (encoding) => (encoding === "utf-8" ? {} : { "--encoding": encoding }),
+  decimalComma: (isSet) => (isSet ? { "--decimal-comma": true } : {}),
+  file: nothing,
+  signal: nothing,
+  feed: nothing,
+  zone: nothing,
+  cutoff: nothing,
+  currency: nothing,
+  create: nothing,
+  skipBad: nothing,
+  accept: nothing,
+  maxBadLines: nothing,
+  onProgress: nothing,
+};
+
+export function readingOf(options: ImportOptions): Reading {
+  const all = Object.entries(sayings).map(([name, say]) => {
+    const value = options[name as keyof ImportOptions];
+    return value === undefined ? {} : (say as (value: unknown) => Reading)(value);
+  });
+  return Object.assign({}, ...all) as Reading;
+}
+
+/** What makes the ids of its sales: nothing, if they have none. */
+export function idColumnsOf(reading: Reading | null): readonly string[] {
+  return (reading?.["--id-column"] as readonly string[] | undefined) ?? [];
+}
+
+/** Whether both make the same sales of a line. Undefined: it was not noted, and is taken for the same. */
+export function isSameReading(one: Reading | undefined, other: Reading): boolean {
+  return one === undefined || isDeepStrictEqual(one, other);
+}
+
+/** `--amount-column "net" then, "total" now; --decimal-comma then, not now`. */
+export function describeDifferences(then: Reading, now: Reading): string {
+  const options = [...new Set([...Object.keys(then), ...Object.keys(now)])].toSorted();
+  const differing = options.filter((option) => !isDeepStrictEqual(then[option], now[option]));
+  return differing
+    .map((option) => {
+      if (then[option] === undefined) return `not ${option} then, ${said(option, now[option])} now`;
+      if (now[option] === undefined) return `${said(option, then[option])} then, not now`;
+      return `${said(option, then[option])} then, ${text(now[option])} now`;
+    })
+    .join("; ");
+}
+
+function said(option: string, value: unknown): string {
+  return value === true ? option : `${option} ${text(value)}`;
+}
+
+function text(value: unknown): string {
+  return Array.isArray(value) ? value.map((each) => JSON.stringify(each)).join(" and ") : JSON.stringify(value);
+}
+
+function amountReading(columns: AmountColumns): Reading {
+  if ("column" in columns) return { "--amount-column": plain(columns.column) };
+  return { "--quantity-column": plain(columns.quantityColumn), "--price-column": plain(columns.priceColumn) };
+}
+
+/** Case and blanks around a column's name do not count when it is looked for. */
+function plain(column: string): string {
+  return column.trim().normalize("NFC").toLowerCase();
+}
+
+function nothing(): Reading {
+  return {};
+}
