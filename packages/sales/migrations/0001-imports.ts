@@ -42,6 +42,7 @@ const statements = [
     corrected bigint not null default 0,
     taken_back bigint not null default 0,
     left_out bigint not null default 0,
+    seen_values jsonb not null default '{}',
     skipped bigint not null default 0,
     sums jsonb not null default '{}',
     first_date date,
@@ -67,6 +68,7 @@ const statements = [
   `comment on column sales.import.skip_file is 'where the bad lines were written to'`,
   `comment on column sales.import.reading is
     'the options that decide which sales the lines of its content are; null: not noted, by an older build'`,
+  `comment on column sales.import.seen_values is 'the values that --only and --except named and lines had, by column'`,
   `comment on column sales.import.newest is 'the latest local time of its sales, or the latest date at 00:00'`,
   `create index import_source on sales.import (source)`,
   `create index import_content on sales.import (content_hash)`,

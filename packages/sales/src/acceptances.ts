@@ -8,7 +8,9 @@ export const acceptances = {
   "allow-overlap": "record all lines though they look like recorded sales",
   "once-per-id": "lines with the same id repeat one amount, which counts once",
   adopt: "sales recorded without an id get those of the lines that look like them, whatever their share",
-  "all-new": "no line of this file is a sale that was recorded without an id",
+  "all-new": "no line of this file is a sale that was recorded without an id, or with one of other columns",
+  "unseen-ok": "no line needs to have the values that --only and --except name",
+  "take-back": "take sales back that were recorded and are left out now, however many they are",
   older: "correct sales though this export is older than the one that last said what they are",
   "before-opening": "record sales from before a restaurant's opening total too, on top of it",
 } as const;

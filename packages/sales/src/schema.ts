@@ -33,6 +33,7 @@ export interface ImportTable {
   corrected: Count;
   taken_back: Count;
   left_out: Count;
+  seen_values: JSONColumnType<Record<string, readonly string[]>, string | undefined, never>;
   skipped: Count;
   /** Minor units by currency, as text. */
   sums: JSONColumnType<Record<string, string>, string | undefined, never>;

@@ -1,6 +1,8 @@
 import { Option } from "@commander-js/extra-typings";
 import { type Acceptance, acceptances } from "@nightwriter/sales/acceptances";
 import { collect } from "../arguments/collect.ts";
+import { columnValue } from "../arguments/column-value.ts";
+import { wholeNumber } from "../arguments/whole-number.ts";
 import type { CommandDefinition } from "../command.ts";
 import { group } from "./groups.ts";
 
@@ -41,9 +43,20 @@ where bad lines go. Column names match whatever their case. Negative amounts are
       .option("--currency <code>", "ISO 4217 code: of new restaurants, and what known ones must have")
       .option("--decimal-comma", "numbers are written 1.234,50", false)
       .optionsGroup("The file:")
-      .option("--delimiter <character>", "what separates fields; \\t for a tab", ",")
+      .option(
+        "--delimiter <character>",
+        'what separates fields; \\t for a tab (default: what a first line "sep=;" says, or a comma)',
+      )
+      .option("--skip-lines <n>", "lines before the header: a title, a date of printing", wholeNumber(0, 1_000), 0)
       .addOption(encoding)
       .option("--skip-bad <file>", "record the good lines, write the bad ones with their reasons to this file")
+      .optionsGroup("Which lines are sales:")
+      .option(
+        "--only <column=value>",
+        "leave out lines that say otherwise; values of one column are alternatives",
+        columnValue,
+      )
+      .option("--except <column=value>", "leave out lines that say so; may be given several times", columnValue)
       .optionsGroup("Which sale a line is:")
       .option("--id-column <name>", "a column of the sale's id; once for each part of it (Order ID, Line)", collect)
       .option(

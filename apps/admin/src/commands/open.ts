@@ -28,7 +28,10 @@ own. All lines or none: a restaurant that has a total already refuses the file. 
       .option("--total-column <name>", "the column with what its total starts with", "total")
       .option("--date-column <name>", 'the column with the business date (default: "date", if there is one)')
       .option("--date-format <tokens>", "how it is written, in Unicode date tokens", "yyyy-MM-dd")
-      .option("--delimiter <character>", "what separates fields; \\t for a tab", ",")
+      .option(
+        "--delimiter <character>",
+        'what separates fields; \\t for a tab (default: what a first line "sep=;" says, or a comma)',
+      )
       .option("--decimal-comma", "numbers are written 1.234,50", false)
       .addOption(encoding)
       .optionsGroup("Restaurants:")

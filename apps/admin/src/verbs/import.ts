@@ -2,6 +2,7 @@ import { basename } from "node:path";
 import { loadConfig } from "@nightwriter/config";
 import { assertSchemaCompatible } from "@nightwriter/database";
 import {
+  type ColumnValue,
   type ImportOptions,
   type ImportProgress,
   type ImportResult,
@@ -34,7 +35,10 @@ export interface ImportFileOptions {
   readonly priceColumn?: string | undefined;
   readonly currency?: string | undefined;
   readonly decimalComma: boolean;
-  readonly delimiter: string;
+  readonly delimiter?: string | undefined;
+  readonly skipLines: number;
+  readonly only?: readonly ColumnValue[] | undefined;
+  readonly except?: readonly ColumnValue[] | undefined;
   readonly encoding: "utf-8" | "latin-1";
   readonly skipBad?: string | undefined;
   readonly idColumn?: readonly string[] | undefined;
@@ -78,7 +82,7 @@ export async function importFile(terminal: Terminal, options: ImportFileOptions)
 
 /** The options in the words of packages/sales, contradictions refused. */
 function requestOf(options: ImportFileOptions): ImportOptions {
-  const { file, create, dateColumn, dateFormat, decimalComma, delimiter, encoding } = options;
+  const { file, create, dateColumn, dateFormat, decimalComma, delimiter, skipLines, only, except, encoding } = options;
   const { zone, cutoff, currency, skipBad, idColumn, source, accepted } = options;
   return {
     file,
@@ -87,12 +91,15 @@ function requestOf(options: ImportFileOptions): ImportOptions {
     amount: amountOf(options),
     create,
     decimalComma,
-    delimiter: delimiterFrom(delimiter),
+    titleLines: skipLines,
     encoding,
     maxBadLines: badLinesShown,
     accept: accepted,
     ...(idColumn !== undefined && { idColumns: idColumn }),
     ...(source !== undefined && { feed: source }),
+    ...(delimiter !== undefined && { delimiter: delimiterFrom(delimiter) }),
+    ...(only !== undefined && { only }),
+    ...(except !== undefined && { except }),
     ...(zone !== undefined && { zone }),
     ...(cutoff !== undefined && { cutoff }),
     ...(currency !== undefined && { currency }),
@@ -143,11 +150,13 @@ function resultText({ file, skipBad }: ImportFileOptions, result: ImportResult):
     const left = `${plural(result.skipped, "bad line was", "bad lines were")} left out then`;
     return `${before}\n${left}, and written to ${result.skipFile ?? "a file"}; mend them in this file, and import it again`;
   }
-  const { lines, knownLines, corrected, skipped, restaurantsCreated, sums, businessDates } = result;
+  const { lines, knownLines, corrected, leftOut, takenBack, skipped, restaurantsCreated, sums, businessDates } = result;
   const [first] = businessDates;
   const last = businessDates.at(-1);
   const texts = [`${name}: ${plural(lines, "sale")} recorded, ${amounts(sums)}`];
   if (knownLines > 0) texts.push(`${plural(knownLines, "line was", "lines were")} recorded before`);
+  if (leftOut > 0) texts.push(`${plural(leftOut, "line was", "lines were")} left out by --only and --except`);
+  if (takenBack > 0) texts.push(`${plural(takenBack, "sale was", "sales were")} taken back, being left out now`);
   if (corrected > 0) texts.push(`${plural(corrected, "sale was", "sales were")} corrected`);
   if (first !== undefined && last !== undefined) {
     texts.push(`${plural(businessDates.length, "business date")} from ${first.toString()} to ${last.toString()}`);

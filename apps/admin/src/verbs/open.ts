@@ -17,7 +17,7 @@ export interface OpenFileOptions {
   readonly totalColumn: string;
   readonly dateColumn?: string | undefined;
   readonly dateFormat: string;
-  readonly delimiter: string;
+  readonly delimiter?: string | undefined;
   readonly decimalComma: boolean;
   readonly encoding: "utf-8" | "latin-1";
   readonly date?: Temporal.PlainDate | undefined;
@@ -49,12 +49,12 @@ export async function openFile(terminal: Terminal, options: OpenFileOptions): Pr
 async function record(
   terminal: Terminal,
   { database, job }: Installation,
-  { file, wait: _wait, job: _job, dateColumn, date, zone, cutoff, currency, ...options }: OpenFileOptions,
+  { file, wait: _wait, job: _job, dateColumn, date, zone, cutoff, currency, delimiter, ...options }: OpenFileOptions,
 ): Promise<OpenResult> {
   const request: OpenOptions = {
     ...options,
     file,
-    delimiter: delimiterFrom(options.delimiter),
+    ...(delimiter !== undefined && { delimiter: delimiterFrom(delimiter) }),
     maxBadLines: badLinesShown,
     now: await databaseNow(database),
     ...(dateColumn !== undefined && { dateColumn }),

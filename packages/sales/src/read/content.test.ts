@@ -8,8 +8,8 @@ function sha256(text: string): string {
   return createHash("sha256").update(text).digest("hex");
 }
 
-async function print(pieces: readonly string[], byteCounts: readonly number[] = []) {
-  return fingerprint(Readable.from(pieces.map((piece) => Buffer.from(piece))), byteCounts);
+async function print(pieces: readonly string[], byteCounts: readonly number[] = [], titleLines = 0) {
+  return fingerprint(Readable.from(pieces.map((piece) => Buffer.from(piece))), { byteCounts, titleLines });
 }
 
 describe("fingerprint", () => {

@@ -90,16 +90,24 @@ export interface Fingerprint {
   readonly endsLine: boolean;
 }
 
+interface FingerprintOptions {
+  /** The lengths of beginnings that may be known, shortest first. */
+  readonly byteCounts?: readonly number[];
+  /** Lines before the header. */
+  readonly titleLines?: number;
+  readonly onRead?: (bytes: number) => void;
+}
+
 /** Reads a whole file once. Throws ImportFault `file_unreadable`, `file_encoding` or `file_empty`. */
 export async function fingerprintFile(
   { file, signal }: { readonly file: string; readonly signal?: AbortSignal | undefined },
-  { byteCounts = [], onRead = () => {} }: { byteCounts?: readonly number[]; onRead?: (bytes: number) => void } = {},
+  { byteCounts = [], titleLines = 0, onRead = () => {} }: FingerprintOptions = {},
 ): Promise<Fingerprint> {
   let endsLine = true;
   const content = readContent({ file, signal }, (ends) => {
     endsLine = ends;
   });
-  const print = await fingerprint(counted(content, onRead), byteCounts);
+  const print = await fingerprint(counted(content, onRead), { byteCounts, titleLines });
   if (print.byteCount > 0) return { ...print, endsLine };
   throw new ImportFault("file_empty", `${name(file)}: is empty; it needs a header at least`, { details: { file } });
 }
@@ -111,12 +119,12 @@ async function* counted(content: AsyncIterable<Buffer>, onRead: (bytes: number) 
   }
 }
 
-/** Reads the whole of a {@link plainContent} once. `byteCounts`: the lengths of beginnings that may be known, shortest first. */
+/** Reads the whole of a {@link plainContent} once. */
 export async function fingerprint(
   content: AsyncIterable<Buffer>,
-  byteCounts: readonly number[] = [],
+  { byteCounts = [], titleLines = 0 }: Omit<FingerprintOptions, "onRead"> = {},
 ): Promise<Omit<Fingerprint, "endsLine">> {
-  const printer = new Printer(byteCounts);
+  const printer = new Printer(byteCounts, titleLines);
   for await (const piece of content) printer.take(piece);
   return printer.print();
 }
@@ -126,14 +134,16 @@ class Printer {
   readonly #byteCounts: readonly number[];
   readonly #beginnings = new Map<number, Beginning>();
   readonly #lineHashes: string[] = [];
+  readonly #titleLines: number;
   #next = 0;
   #byteCount = 0;
   #newlines = 0;
   /** A beginning of which it is not known yet what follows it. */
   #open: { readonly at: number; readonly contentHash: string } | undefined;
 
-  constructor(byteCounts: readonly number[]) {
+  constructor(byteCounts: readonly number[], titleLines: number) {
     this.#byteCounts = byteCounts;
+    this.#titleLines = titleLines;
   }
 
   take(piece: Buffer): void {
@@ -158,7 +168,7 @@ class Printer {
 
   print(): Omit<Fingerprint, "endsLine"> {
     const contentHash = this.#hash.digest("hex");
-    if (isPowerOfTwo(this.#newlines)) this.#lineHashes.push(contentHash);
+    if (isPowerOfTwo(this.#newlines - this.#titleLines)) this.#lineHashes.push(contentHash);
     return {
       contentHash,
       byteCount: this.#byteCount,
@@ -177,7 +187,7 @@ class Printer {
   #markedLineEnds(piece: Buffer): Set<number> {
     const marks = new Set<number>();
     for (let at = piece.indexOf(newline); at >= 0; at = piece.indexOf(newline, at + 1)) {
-      if (isPowerOfTwo(this.#newlines)) marks.add(at);
+      if (isPowerOfTwo(this.#newlines - this.#titleLines)) marks.add(at);
       this.#newlines += 1;
     }
     return marks;

@@ -11,8 +11,10 @@ export type Encoding = "utf-8" | "latin-1";
 export interface FileOptions {
   /** Its path. A gzip file is decompressed. */
   readonly file: string;
-  /** Between fields. Default: a comma. */
+  /** Between fields. Default: what a first line `sep=;` says, or else a comma. */
   readonly delimiter?: string;
+  /** How many lines stand before the header: a title, the date of printing. Default: none. */
+  readonly titleLines?: number;
   /** Default: utf-8, with or without a byte order mark. latin-1 is read as windows-1252, its superset, as browsers do. */
   readonly encoding?: Encoding;
   /** 1.234,56 instead of 1,234.56. Default: false. */
@@ -27,11 +29,15 @@ export const iconvNames: Readonly<Record<Encoding, string>> = { "utf-8": "utf8",
 export interface Piece {
   readonly records: readonly CsvRecord[];
   readonly bytes: number;
+  /** Between fields, as far as it is known by now. */
+  readonly delimiter: string;
+  /** The lines before the header, as far as they were read. */
+  readonly titles: readonly string[];
 }
 
-/** The delimiter, if it can be one. Throws ImportFault `delimiter_invalid`. */
-export function delimiterOf({ delimiter = "," }: FileOptions): string {
-  if (delimiter !== "" && !/["\r\n\0]/u.test(delimiter)) return delimiter;
+/** Throws ImportFault `delimiter_invalid`. */
+export function checkDelimiter({ delimiter }: FileOptions): void {
+  if (delimiter === undefined || (delimiter !== "" && !/["\r\n\0]/u.test(delimiter))) return;
   throw new ImportFault(
     "delimiter_invalid",
     `delimiter ${JSON.stringify(delimiter)}: cannot part fields; use , ; or a tab`,
@@ -45,7 +51,14 @@ export function delimiterOf({ delimiter = "," }: FileOptions): string {
 export async function* readPieces(options: FileOptions, print: Fingerprint): AsyncGenerator<Piece> {
   const { file, signal, encoding = "utf-8" } = options;
   const decoder = iconv.getDecoder(iconvNames[encoding]);
-  const reader = new CsvReader(delimiterOf(options));
+  checkDelimiter(options);
+  const reader = new CsvReader(options);
+  const piece = (records: readonly CsvRecord[], bytes: number): Piece => ({
+    records,
+    bytes,
+    delimiter: reader.delimiter,
+    titles: reader.titles,
+  });
   const hash = createHash("sha256");
   let left = print.byteCount;
   for await (const whole of readContent({ file, signal })) {
@@ -54,7 +67,7 @@ export async function* readPieces(options: FileOptions, print: Fingerprint): Asy
     hash.update(bytes);
     const records = reader.read(decoder.write(bytes));
     assertLineLength(reader, file);
-    yield { records, bytes: bytes.length };
+    yield piece(records, bytes.length);
     if (left === 0) break;
   }
   if (hash.digest("hex") !== print.contentHash) {
@@ -63,7 +76,7 @@ export async function* readPieces(options: FileOptions, print: Fingerprint): Asy
       retryable: true,
     });
   }
-  yield { records: [...reader.read(decoder.end() ?? ""), ...reader.end()], bytes: 0 };
+  yield piece([...reader.read(decoder.end() ?? ""), ...reader.end()], 0);
 }
 
 function assertLineLength({ unfinishedLine: { line, length } }: CsvReader, file: string): void {

@@ -1,10 +1,10 @@
 import { parse } from "csv-parse/sync";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { CsvReader, type CsvRecord } from "./csv-reader.ts";
+import { CsvReader, type CsvRecord, type CsvStyle, splitLine } from "./csv-reader.ts";
 
-function read(text: string, delimiter = ","): CsvRecord[] {
-  const reader = new CsvReader(delimiter);
+function read(text: string, style: CsvStyle = {}): CsvRecord[] {
+  const reader = new CsvReader(style);
   return [...reader.read(text), ...reader.end()];
 }
 
@@ -19,11 +19,54 @@ describe("CsvReader", () => {
   it("splits plain lines, with or without a line end at the end", () => {
     expect(show(read("a,b\n1,2\n"))).toEqual(["1: a|b", "2: 1|2"]);
     expect(show(read("a,b\r\n1,2"))).toEqual(["1: a|b", "2: 1|2"]);
-    expect(show(read("a;b\n,;\n", ";"))).toEqual(["1: a|b", "2: ,|"]);
+    expect(show(read("a;b\n,;\n", { delimiter: ";" }))).toEqual(["1: a|b", "2: ,|"]);
   });
 
   it("counts blank lines and takes none for a record", () => {
     expect(show(read("a\n\n  \n\r\nb"))).toEqual(["1: a", "5: b"]);
+  });
+
+  it.each([
+    { what: "delimiters", line: ",," },
+    { what: "delimiters and blanks", line: " , ,\t" },
+    { what: "empty fields in quotes", line: '"","",""' },
+    { what: "both", line: ',"  ",' },
+    { what: "no-break spaces", line: "\u00A0,\u00A0" },
+  ])("takes a line of $what for a blank one", ({ line }) => {
+    expect(show(read(`a,b,c\n${line}\n1,,\n${line}`))).toEqual(["1: a|b|c", "3: 1||"]);
+  });
+
+  it("leaves out the lines before the header, whatever is in them", () => {
+    const text = 'Sales, 5 Jan\n"an open quote\n\na,b\n1,2\n';
+    expect(show(read(text, { titleLines: 3 }))).toEqual(["4: a|b", "5: 1|2"]);
+    const reader = new CsvReader({ titleLines: 3 });
+    reader.read(text);
+    expect(reader.titles).toEqual(["Sales, 5 Jan", '"an open quote', ""]);
+  });
+
+  it.each([
+    { text: "sep=;\na;b\n", style: {} },
+    { text: "SEP=;\r\na;b\n", style: {} },
+    { text: '"sep=;"\na;b\n', style: { delimiter: ";" } },
+    { text: "sep=;\ntitle\na;b\n", style: { titleLines: 2 } },
+    { text: "title\nsep=;\na;b\n", style: { titleLines: 1 } },
+    { text: "\nsep=;\na;b\n", style: {} },
+    { text: "sep=\t\na\tb\n", style: {} },
+  ])("takes the delimiter that a first line says: $text", ({ text, style }) => {
+    expect(read(text, style).map(({ fields }) => fields)).toEqual([["a", "b"]]);
+  });
+
+  it("refuses a first line that says another delimiter than was said", () => {
+    expect(() => read("sep=;\na;b\n", { delimiter: "," })).toThrow(
+      expect.objectContaining({
+        code: "delimiter_invalid",
+        message: 'delimiter ",": line 1 of the file says it is ";"; leave --delimiter out',
+      }),
+    );
+  });
+
+  it("takes a later line that begins so for a record", () => {
+    expect(show(read("a\nsep=;\n"))).toEqual(["1: a", "2: sep=;"]);
   });
 
   it("reads quoted fields with delimiters, quotes and line ends in them", () => {
@@ -70,20 +113,22 @@ describe("CsvReader", () => {
   });
 
   it("says how long the line under way is", () => {
-    const reader = new CsvReader(",");
+    const reader = new CsvReader();
     reader.read("a\nb\nccc");
     expect(reader.unfinishedLine).toEqual({ line: 3, length: 3 });
   });
 
   it("reads what csv-parse reads, however the text is cut", () => {
     const field = fc.stringMatching(/^[ab "\n\r,;']{0,6}$/u);
-    const table = fc.array(fc.array(field, { minLength: 2, maxLength: 4 }), { minLength: 1, maxLength: 8 });
+    // A line of blank fields is none here.
+    const row = fc.array(field, { minLength: 2, maxLength: 4 }).filter((fields) => fields.join("").trim() !== "");
+    const table = fc.array(row, { minLength: 1, maxLength: 8 });
     const lineEnd = fc.constantFrom("\n", "\r\n");
     fc.assert(
       fc.property(table, lineEnd, fc.nat(), (rows, end, cutAt) => {
         const text = rows.map((fields) => fields.map(quoted).join(",") + end).join("");
         const expected: string[][] = parse(text, { record_delimiter: ["\r\n", "\n"], relax_column_count: true });
-        const reader = new CsvReader(",");
+        const reader = new CsvReader();
         const cut = cutAt % (text.length + 1);
         const records = [...reader.read(text.slice(0, cut)), ...reader.read(text.slice(cut)), ...reader.end()];
         expect(records.map((record) => record.fields)).toEqual(expected);
@@ -91,6 +136,13 @@ describe("CsvReader", () => {
       }),
       { numRuns: 500 },
     );
+  });
+});
+
+describe("splitLine", () => {
+  it("splits one line, or says that it is none", () => {
+    expect(splitLine('a,"b,c",12"', ",")).toEqual(["a", "b,c", '12"']);
+    expect(splitLine('a,"b', ",")).toBeUndefined();
   });
 });
 

@@ -10,6 +10,8 @@
  * million), most of an import's time; it counts a quoted CRLF as two lines; and it loses its place at a broken quote.
  */
 
+import { ImportFault } from "../import-fault.ts";
+
 /** One record, or a line that is none. */
 export interface CsvRecord {
   /** The line of the file where it begins. */
@@ -30,18 +32,39 @@ const maxQuotedLength = 65_536;
 /** A line that is longer than this, in characters, is not CSV. */
 export const maxLineLength = 1_048_576;
 
+/** How a file is laid out. */
+export interface CsvStyle {
+  /** Between fields. Default: what a first line `sep=;` says, or else a comma. */
+  readonly delimiter?: string | undefined;
+  /** Lines before the header. Default: none. */
+  readonly titleLines?: number | undefined;
+}
+
 type OpenRecord = { readonly line: number; readonly lines: string[]; length: number; quotes: number };
 
 export class CsvReader {
-  readonly #delimiter: string;
-  readonly #quotedField: string;
+  readonly #style: CsvStyle;
+  readonly #titles: string[] = [];
+  #delimiter: string;
+  #quotedField: string;
+  #hasHeader = false;
   #line = 0;
   #unfinished = "";
   #open: OpenRecord | undefined;
 
-  constructor(delimiter: string) {
-    this.#delimiter = delimiter;
-    this.#quotedField = delimiter + quote;
+  constructor(style: CsvStyle = {}) {
+    this.#style = style;
+    this.#delimiter = style.delimiter ?? ",";
+    this.#quotedField = this.#delimiter + quote;
+  }
+
+  get delimiter(): string {
+    return this.#delimiter;
+  }
+
+  /** The lines before the header, as they stand in the file. */
+  get titles(): readonly string[] {
+    return this.#titles;
   }
 
   /** The length in characters of the line under way, and the number it has. */
@@ -49,7 +72,10 @@ export class CsvReader {
     return { line: this.#line + 1, length: this.#unfinished.length };
   }
 
-  /** The records that end in this text. Blank lines are none. */
+  /**
+   * The records that end in this text. Blank lines are none, nor are lines of blank fields. Throws ImportFault `delimiter_invalid`
+   * if the file's first line says another delimiter than was said.
+   */
   read(text: string): CsvRecord[] {
     const lines = (this.#unfinished + text).split("\n");
     this.#unfinished = lines.pop() ?? "";
@@ -80,15 +106,35 @@ export class CsvReader {
 
   #begin(raw: string, records: CsvRecord[]): undefined {
     const text = raw.endsWith("\r") ? raw.slice(0, -1) : raw;
-    if (text.trim() === "") return;
+    if (!this.#hasHeader && this.#isBeforeHeader(text)) {
+      this.#titles.push(raw);
+      return;
+    }
     const line = this.#line;
     if (!text.startsWith(quote) && !text.includes(this.#quotedField)) {
-      records.push({ line, lastLine: line, raw, fields: text.split(this.#delimiter), broken: undefined });
+      const fields = text.split(this.#delimiter);
+      if (!areBlank(fields)) records.push({ line, lastLine: line, raw, fields, broken: undefined });
       return;
     }
     const { fields, broken, unclosedAt } = splitQuoted(text, this.#delimiter);
-    if (unclosedAt === undefined) records.push({ line, lastLine: line, raw, fields, broken });
-    else this.#open = { line, lines: [raw], length: raw.length, quotes: countQuotes(raw, unclosedAt) };
+    if (unclosedAt === undefined) {
+      if (broken !== undefined || !areBlank(fields)) records.push({ line, lastLine: line, raw, fields, broken });
+    } else this.#open = { line, lines: [raw], length: raw.length, quotes: countQuotes(raw, unclosedAt) };
+  }
+
+  /** Blank lines before the header are none of its titles, unless they are counted as such. */
+  #isBeforeHeader(text: string): boolean {
+    const { delimiter, titleLines = 0 } = this.#style;
+    const said = this.#line === 1 || this.#line > titleLines ? /^"?sep=(.)"?$/iu.exec(text)?.[1] : undefined;
+    if (said !== undefined) {
+      assertSame(said, delimiter, this.#line);
+      this.#delimiter = said;
+      this.#quotedField = said + quote;
+      return true;
+    }
+    if (this.#line <= titleLines) return true;
+    this.#hasHeader = text.trim() !== "";
+    return false;
   }
 
   /** Returns the lines that are to be read again, if the record turns out to be none. */
@@ -120,6 +166,25 @@ export class CsvReader {
     this.#line = open.line;
     return others;
   }
+}
+
+function areBlank(fields: readonly string[]): boolean {
+  return fields.every((field) => field.trim() === "");
+}
+
+function assertSame(said: string, delimiter: string | undefined, line: number): void {
+  if (delimiter === undefined || delimiter === said) return;
+  throw new ImportFault(
+    "delimiter_invalid",
+    `delimiter ${JSON.stringify(delimiter)}: line ${line} of the file says it is ${JSON.stringify(said)}; leave --delimiter out`,
+    { details: { delimiter, said } },
+  );
+}
+
+/** The fields of a line by itself; undefined: it is no record. */
+export function splitLine(line: string, delimiter: string): readonly string[] | undefined {
+  const { fields, broken } = splitQuoted(line, delimiter);
+  return broken === undefined ? fields : undefined;
 }
 
 type Split = {

@@ -1,6 +1,6 @@
 import { type BadLine, ImportFault } from "../import-fault.ts";
 import { name } from "../read/content.ts";
-import type { SkipFile } from "./skip-file.ts";
+import type { Header, SkipFile } from "./skip-file.ts";
 
 const maxLines = 10_000;
 
@@ -41,9 +41,9 @@ export class BadLines {
     await this.#skipFile?.assertAbsent();
   }
 
-  /** The header as it stands in the file, for the skip file. */
-  header(raw: string): void {
-    this.#skipFile?.header(raw);
+  /** For the skip file. */
+  header(header: Header): void {
+    this.#skipFile?.header(header);
   }
 
   /** `lastLine`: where a record of several lines ends. */

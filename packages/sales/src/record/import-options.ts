@@ -3,10 +3,11 @@ import type { Acceptance } from "../acceptances.ts";
 import type { BadLine } from "../import-fault.ts";
 import type { AmountColumns } from "../read/amount.ts";
 import type { FileOptions } from "../read/csv-file.ts";
+import type { RowFilterOptions } from "../read/row-filter.ts";
 import type { RestaurantOptions } from "../restaurants/restaurant-store.ts";
 import type { RestaurantChoice } from "./load-lines.ts";
 
-export interface ImportOptions extends FileOptions, RestaurantOptions {
+export interface ImportOptions extends FileOptions, RestaurantOptions, RowFilterOptions {
   readonly restaurant: RestaurantChoice;
   readonly date: { readonly column: string /** Unicode tokens: dd/MM/yyyy HH:mm. */; readonly format: string };
   readonly amount: AmountColumns;
@@ -49,6 +50,10 @@ export type ImportResult =
       readonly adopted: number;
       /** Lines that repeated the amount of an id. */
       readonly repeated: number;
+      /** Lines that `only` or `except` left out. */
+      readonly leftOut: number;
+      /** Of these: sales that were recorded before, and are taken back. */
+      readonly takenBack: number;
       /** Bad lines, written to the file named by `skipBad`. */
       readonly skipped: number;
       /** The first of them. */

@@ -6,8 +6,10 @@
  */
 import { type Database, type Session, SqlFault } from "@nightwriter/database";
 import type { Acceptance } from "../acceptances.ts";
-import { delimiterOf, iconvNames } from "../read/csv-file.ts";
+import { name } from "../read/content.ts";
+import { checkDelimiter, iconvNames } from "../read/csv-file.ts";
 import { compileDateFormat, type DateFormat } from "../read/date-format.ts";
+import { RowFilter } from "../read/row-filter.ts";
 import { checkRestaurantOptions } from "../restaurants/restaurant-store.ts";
 import { BadLines } from "./bad-lines.ts";
 import { currentEpoch } from "./epoch.ts";
@@ -21,6 +23,7 @@ import { rememberNeeds } from "./record-staged.ts";
 import { findRecordedDates } from "./recorded-dates.ts";
 import { rememberImport, reserveImport } from "./remember-import.ts";
 import { SaleRows } from "./sale-rows.ts";
+import { assertSeen } from "./seen-values.ts";
 import { SkipFile } from "./skip-file.ts";
 import { createStaging } from "./staging.ts";
 import { inTurn } from "./turn.ts";
@@ -51,8 +54,8 @@ type Plan = { readonly format: DateFormat; readonly bad: BadLines };
 function planImport(options: ImportOptions): Plan {
   const { date, skipBad, encoding = "utf-8", maxBadLines = 100 } = options;
   checkRestaurantOptions(options);
-  const style = { delimiter: delimiterOf(options), encoding: iconvNames[encoding] };
-  const skipFile = skipBad === undefined ? undefined : new SkipFile(skipBad, style);
+  checkDelimiter(options);
+  const skipFile = skipBad === undefined ? undefined : new SkipFile(skipBad, iconvNames[encoding]);
   return { format: compileDateFormat(date.format), bad: new BadLines(maxBadLines, skipFile) };
 }
 
@@ -87,10 +90,11 @@ async function importInTurn(
   session: Session,
   { options, plan, report }: Work,
 ): Promise<ImportResult> {
-  const { file, restaurant, signal, feed = "", idColumns = [], accept = new Set<Acceptance>() } = options;
+  const { file, titleLines = 0, restaurant, signal, feed = "", idColumns = [], accept = nothingAccepted } = options;
   const reading = readingOf(options);
   const content = await findKnownContent(session, {
     file,
+    titleLines,
     scope: { restaurantId: "id" in restaurant ? restaurant.id : null, feed },
     reading,
     hasIds: idColumns.length > 0,
@@ -98,53 +102,66 @@ async function importInTurn(
     accepted: accept,
     onRead: report.comparing,
   });
-  const { known, same, print } = content;
-  if (same !== undefined) return duplicate(same);
-  const { bad } = plan;
-  await bad.prepare();
+  if (content.same !== undefined) return duplicate(content.same);
+  await plan.bad.prepare();
   const reserved = await reserveImport(session);
-  const isStaged = idColumns.length > 0 || accept.has("only-new") || known?.half !== undefined;
-  const recording: Recording = {
-    ...reserved,
+  const isStaged = idColumns.length > 0 || accept.has("only-new") || content.known?.half !== undefined;
+  const epoch = await currentEpoch(session);
+  return record(database, session, {
     options,
-    reading,
-    content,
-    epoch: await currentEpoch(session),
-    isStaged,
-  };
+    plan,
+    report,
+    recording: { ...reserved, options, reading, content, epoch, isStaged },
+  });
+}
+
+const nothingAccepted: ReadonlySet<Acceptance> = new Set();
+
+/** Reads the file for the second time, and records it. */
+async function record(
+  database: Database,
+  session: Session,
+  { options, plan: { bad, format }, report, recording }: Work & { readonly recording: Recording },
+): Promise<ImportResult> {
+  const { file, restaurant, accept = nothingAccepted } = options;
+  const { id, source, content, reading, isStaged } = recording;
+  const { known, print, scope } = content;
   const datesBefore = await findRecordedDates(session);
   if (isStaged) await createStaging(session);
-  const rows = new SaleRows(options, { ...recording, format: plan.format });
-  const load = {
-    file: options,
-    print,
-    restaurant,
-    restaurants: options,
-    bad,
-    known,
-    onProgress: report.recording(print.byteCount),
-  };
+  const rows = new SaleRows(options, { ...recording, format });
+  const filter = new RowFilter(options);
+  const onProgress = report.recording(print.byteCount);
+  const load = { file: options, print, restaurant, restaurants: options, bad, filter, known, onProgress };
   const loaded = await loadLines(database, session, { load, target: rows });
+  const { lines, leftOut } = loaded;
   await bad.settle(file);
-  const counts = await recordLines(session, recording, { lines: loaded.lines, rows, datesBefore });
+  await assertSeen(session, { name: name(file), filter, scope, accepted: accept });
+  const counts = await recordLines(session, recording, { lines, leftOut, rows, datesBefore });
   const { sums, businessDates } = isStaged ? await sumRecorded(session, recording) : rows;
   // A content of which nothing was recorded is not remembered: any file with this header would be its growth, and one whose lines are all
   // bad was read in a wrong way, and is to be read in the right one.
-  if (loaded.lines > 0 || known !== undefined) {
-    const kept = { kept: loaded.lines, skipped: bad.count, badLines: bad.lines, newest: rows.newest };
+  if (lines > 0 || known !== undefined) {
+    const kept = {
+      kept: lines,
+      leftOut,
+      seen: filter.seen,
+      skipped: bad.count,
+      badLines: bad.lines,
+      newest: rows.newest,
+    };
     const recorded = { ...counts, ...kept, sums, businessDates };
-    await rememberImport(session, database, { options, content, reading, reserved, recorded });
-    if (isStaged) await rememberNeeds(session, reserved.id);
+    await rememberImport(session, database, { options, content, reading, reserved: { id, source }, recorded });
+    if (isStaged) await rememberNeeds(session, id);
   }
+  const { added, known: again, ...others } = counts;
   return {
+    ...others,
     outcome: "imported",
-    source: reserved.source,
+    source,
     restaurantsCreated: loaded.restaurantsCreated,
-    lines: counts.added,
-    knownLines: loaded.known + counts.known,
-    corrected: counts.corrected,
-    adopted: counts.adopted,
-    repeated: counts.repeated,
+    lines: added,
+    knownLines: loaded.known + again,
+    leftOut,
     skipped: bad.count,
     badLines: bad.first,
     endsLine: print.endsLine,

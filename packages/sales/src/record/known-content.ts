@@ -20,7 +20,7 @@ import {
   isUndone,
   type KnownImport,
 } from "./known-imports.ts";
-import { isSameReading, type Reading } from "./reading.ts";
+import { isSameReading, type Reading, titleLinesOf } from "./reading.ts";
 
 /** Lines of a file that an import has recorded already, read in the same way. */
 export interface KnownLines {
@@ -45,6 +45,7 @@ export interface KnownContent {
 
 export interface KnownContentOptions {
   readonly file: string;
+  readonly titleLines: number;
   readonly scope: ContentScope;
   readonly reading: Reading;
   /** Whether its lines have ids: then they tell what is known of it. */
@@ -56,9 +57,9 @@ export interface KnownContentOptions {
 
 /** Reads the file once and compares it. Throws ImportFault `in_doubt`, `file_empty`, `file_unreadable`, `file_encoding`; SqlFault. */
 export async function findKnownContent(session: Session, options: KnownContentOptions): Promise<KnownContent> {
-  const { file, scope, reading, signal, onRead } = options;
+  const { file, titleLines, scope, reading, signal, onRead } = options;
   const byteCounts = await findContentLengths(session, scope);
-  const print = await fingerprintFile({ file, signal }, { byteCounts, onRead });
+  const print = await fingerprintFile({ file, signal }, { byteCounts, titleLines, onRead });
   const hashes = [...print.beginnings.values()].map(({ contentHash }) => contentHash);
   const all = await findByContent(session, scope, hashes);
   const alike = all.filter((each) => isSameReading(each.reading ?? undefined, reading));
@@ -140,11 +141,12 @@ function isSameFile(
   return true;
 }
 
-/** Without the header. */
-function lines({ lineCount, except }: KnownLines): string {
-  const count = lineCount - 1 - except.size;
+/** Without the header and what stands before it. */
+function lines({ by: { reading }, lineCount, except }: KnownLines): string {
+  const all = lineCount - 1 - titleLinesOf(reading);
+  const count = all - except.size;
   if (count === 1 && except.size === 0) return "the only line";
-  return except.size === 0 ? `all ${count} lines` : `${count} of the ${lineCount - 1} lines`;
+  return except.size === 0 ? `all ${count} lines` : `${count} of the ${all} lines`;
 }
 
 /**

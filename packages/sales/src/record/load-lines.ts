@@ -13,6 +13,7 @@ import { type Fingerprint, name } from "../read/content.ts";
 import { type FileOptions, type Piece, readPieces } from "../read/csv-file.ts";
 import type { CsvRecord } from "../read/csv-reader.ts";
 import { findColumns, hasColumn } from "../read/header.ts";
+import { RowFilter } from "../read/row-filter.ts";
 import { type Restaurant, type RestaurantOptions, Restaurants } from "../restaurants/restaurant-store.ts";
 import type { BadLines } from "./bad-lines.ts";
 
@@ -32,6 +33,8 @@ export interface LineTarget {
   readonly optionalColumns?: readonly string[];
   /** The row for COPY, with its line feed; or what is wrong. `fields` are those of `columns` and then `optionalColumns`. */
   encode(fields: readonly string[], restaurant: Restaurant, line: number): string | Complaint;
+  /** The row of a line that the filter leaves out; empty: none. Default: none of them has one, and their restaurants are not looked for. */
+  leaveOut?(fields: readonly string[], restaurant: Restaurant, line: number): string;
 }
 
 export interface Load {
@@ -41,6 +44,8 @@ export interface Load {
   readonly restaurant: RestaurantChoice;
   readonly restaurants: RestaurantOptions;
   readonly bad: BadLines;
+  /** Default: every line is kept. */
+  readonly filter?: RowFilter | undefined;
   /** Lines up to `lineCount` were recorded before, `except` for some. Default: none. */
   readonly known?: { readonly lineCount: number; readonly except: ReadonlySet<number> } | undefined;
   readonly onProgress?: (bytes: number, lastLine: number) => void;
@@ -51,6 +56,8 @@ export interface Loaded {
   readonly lines: number;
   /** Records of the lines that were recorded before. */
   readonly known: number;
+  /** Records that the filter left out. */
+  readonly leftOut: number;
   readonly restaurantsCreated: number;
 }
 
@@ -100,6 +107,8 @@ async function copy(session: Session, text: string, rows: AsyncGenerator<string>
   }
 }
 
+type Misfit = { readonly column: string | undefined; readonly reason: string };
+
 class Loader {
   readonly #restaurants: Restaurants;
   readonly #load: Load;
@@ -107,6 +116,10 @@ class Loader {
   readonly #unknownLines: ReadonlySet<number>;
   readonly #pieces: AsyncGenerator<Piece>;
   readonly #target: LineTarget;
+  readonly #filter: RowFilter;
+  #filterIndexes: readonly number[] = [];
+  #delimiter = ",";
+  #titles: readonly string[] = [];
   #header: readonly string[] = [];
   #indexes: readonly number[] = [];
   #restaurantIndex: number | undefined;
@@ -114,6 +127,7 @@ class Loader {
   /** Lines that became rows. */
   #lines = 0;
   #known = 0;
+  #leftOut = 0;
   /** Lines that were looked at, bad and known ones too. */
   #looked = 0;
   done = false;
@@ -128,6 +142,7 @@ class Loader {
     this.#unknownLines = load.known?.except ?? new Set();
     this.#pieces = pieces;
     this.#target = target;
+    this.#filter = load.filter ?? new RowFilter({});
   }
 
   get hasRecords(): boolean {
@@ -139,7 +154,12 @@ class Loader {
   }
 
   get loaded(): Loaded {
-    return { lines: this.#lines, known: this.#known, restaurantsCreated: this.#restaurants.created };
+    return {
+      lines: this.#lines,
+      known: this.#known,
+      leftOut: this.#leftOut,
+      restaurantsCreated: this.#restaurants.created,
+    };
   }
 
   /** Reads the header and finds the columns. */
@@ -156,8 +176,9 @@ class Loader {
     const optional = optionalColumns.map((column) => (hasColumn(header.fields, column) ? find([column]) : [-1]));
     this.#header = header.fields.map((each) => each.trim());
     this.#restaurantIndex = "column" in restaurant ? find([restaurant.column])[0] : undefined;
+    this.#filterIndexes = find(this.#filter.columns);
     this.#indexes = [...find(columns), ...optional.flat()];
-    bad.header(header.raw);
+    bad.header({ raw: header.raw, delimiter: this.#delimiter, titles: this.#titles });
     if ("id" in restaurant) await this.#beginWith(restaurant.id);
   }
 
@@ -187,27 +208,36 @@ class Loader {
     const next = await this.#pieces.next();
     this.done = next.done === true;
     this.#held = next.done === true ? [] : next.value.records;
-    if (next.done !== true) this.#load.onProgress?.(next.value.bytes, this.#held.at(-1)?.lastLine ?? 0);
+    if (next.done === true) return;
+    this.#delimiter = next.value.delimiter;
+    this.#titles = next.value.titles;
+    this.#load.onProgress?.(next.value.bytes, this.#held.at(-1)?.lastLine ?? 0);
   }
 
   /** Sees to it that there are records at hand, and that their restaurants are known. */
   async prepare(): Promise<void> {
     if (this.#held.length === 0) await this.#pull();
-    const ids = this.#unknownIds();
-    if (ids.length > 0) await this.#restaurants.load(ids, { pretend: !this.isRecording });
+    const { kept, leftOut } = this.#unknownIds();
+    if (kept.length > 0) await this.#restaurants.load(kept, { pretend: !this.isRecording });
+    if (leftOut.length > 0) await this.#restaurants.look(leftOut);
   }
 
   /** None, if all restaurants of the new records at hand are known; otherwise all of their ids. */
-  #unknownIds(): string[] {
-    if (this.#restaurantIndex === undefined) return [];
-    const ids = new Set<string>();
+  #unknownIds(): { readonly kept: readonly string[]; readonly leftOut: readonly string[] } {
+    const none = { kept: [], leftOut: [] };
+    if (this.#restaurantIndex === undefined) return none;
+    const kept = new Set<string>();
+    const leftOut = new Set<string>();
     for (const record of this.#held) {
-      if (this.#isKnown(record)) continue;
+      if (this.#isKnown(record) || this.#misshape(record) !== undefined) continue;
+      const isKept = this.#keeps(record);
+      if (!isKept && this.#target.leaveOut === undefined) continue;
       const id = this.#idOf(record);
-      if (typeof id === "string") ids.add(id);
+      if (typeof id === "string") (isKept ? kept : leftOut).add(id);
     }
-    const all = [...ids];
-    return all.every((id) => this.#restaurants.has(id)) ? [] : all;
+    const isKnown =
+      [...kept].every((id) => this.#restaurants.has(id)) && [...leftOut].every((id) => this.#restaurants.hasLooked(id));
+    return isKnown ? none : { kept: [...kept], leftOut: [...leftOut].filter((id) => !kept.has(id)) };
   }
 
   /** The rows of the records at hand and of the next pieces, until it is time for another COPY. */
@@ -219,7 +249,8 @@ class Loader {
       await this.#load.bad.flush();
       if (!this.isRecording || this.#looked >= last) return;
       while (this.#held.length === 0 && !this.done) await this.#pull();
-      if (this.#unknownIds().length > 0) return;
+      const { kept, leftOut } = this.#unknownIds();
+      if (kept.length + leftOut.length > 0) return;
     }
   }
 
@@ -230,7 +261,6 @@ class Loader {
       const row = this.#rowOf(record);
       if (typeof row === "string") {
         rows += row;
-        this.#lines += row === "" ? 0 : 1;
       } else {
         this.#load.bad.add({ line: record.line, ...row }, record.raw, record.lastLine);
       }
@@ -241,22 +271,41 @@ class Loader {
   }
 
   /** Empty: the line was recorded before. */
-  #rowOf(record: CsvRecord): string | { column: string | undefined; reason: string } {
+  #rowOf(record: CsvRecord): string | Misfit {
     if (this.#isKnown(record)) {
       this.#known += 1;
       if (record.lastLine <= this.#knownLines) return "";
       return { column: undefined, reason: `begins in the ${this.#knownLines} lines that were imported before` };
     }
+    const misshape = this.#misshape(record);
+    if (misshape !== undefined) return misshape;
+    if (!this.#keeps(record)) return this.#leaveOut(record);
     const id = this.#idOf(record);
     if (typeof id !== "string") return id;
     const restaurant = this.#restaurants.find(id);
     if (restaurant === undefined) {
       return { column: this.#restaurantColumn, reason: `restaurant ${JSON.stringify(id)} is not known` };
     }
-    const fields = this.#indexes.map((index) => record.fields[index] ?? "");
-    const row = this.#target.encode(fields, restaurant, record.line);
-    if (typeof row === "string") return row;
-    return { column: this.#header[this.#indexes[row.column] ?? -1], reason: row.reason };
+    const row = this.#target.encode(this.#fieldsOf(record), restaurant, record.line);
+    if (typeof row !== "string") return { column: this.#header[this.#indexes[row.column] ?? -1], reason: row.reason };
+    this.#lines += 1;
+    return row;
+  }
+
+  #leaveOut(record: CsvRecord): string {
+    this.#leftOut += 1;
+    const id = this.#target.leaveOut === undefined ? undefined : this.#idOf(record);
+    const restaurant = typeof id === "string" ? this.#restaurants.find(id) : undefined;
+    if (restaurant === undefined) return "";
+    return this.#target.leaveOut?.(this.#fieldsOf(record), restaurant, record.line) ?? "";
+  }
+
+  #fieldsOf({ fields }: CsvRecord): string[] {
+    return this.#indexes.map((index) => fields[index] ?? "");
+  }
+
+  #keeps({ fields }: CsvRecord): boolean {
+    return this.#filterIndexes.length === 0 || this.#filter.keeps(this.#filterIndexes.map((at) => fields[at] ?? ""));
   }
 
   #isKnown({ line }: CsvRecord): boolean {
@@ -267,14 +316,19 @@ class Loader {
     return this.#restaurantIndex === undefined ? undefined : this.#header[this.#restaurantIndex];
   }
 
-  /** The restaurant that the line names, or why it cannot be a line of this file. */
-  #idOf({ broken, fields }: CsvRecord): string | { column: string | undefined; reason: string } {
+  /** Why it cannot be a line of this file. */
+  #misshape({ broken, fields }: CsvRecord): Misfit | undefined {
     if (broken !== undefined) return { column: undefined, reason: broken };
     const expected = this.#header.length;
     // Some tills end each line with one more delimiter.
     if (fields.length < expected || fields.slice(expected).some((field) => field.trim() !== "")) {
       return { column: this.#header[fields.length], reason: `has ${fields.length} fields, the header has ${expected}` };
     }
+    return undefined;
+  }
+
+  /** The restaurant that the line names, or why it names none. */
+  #idOf({ fields }: CsvRecord): string | Misfit {
     const { restaurant } = this.#load;
     if ("id" in restaurant) return restaurant.id;
     const id = (fields[this.#restaurantIndex ?? -1] ?? "").trim();

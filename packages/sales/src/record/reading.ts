@@ -1,6 +1,7 @@
 /** How a file is read: those of the options that decide which sales its lines are. The same bytes, read in another way, are other sales. */
 import { isDeepStrictEqual } from "node:util";
 import type { AmountColumns } from "../read/amount.ts";
+import { type ColumnValue, plainColumn as plain, plainValue } from "../read/row-filter.ts";
 import type { ImportOptions } from "./import-options.ts";
 
 /** By option of the command line, as it was given there. What was left out, or is what it is without, is not in it. */
@@ -14,6 +15,9 @@ const sayings: { readonly [Name in keyof Given]: (value: Given[Name]) => Reading
   date: ({ column, format }) => ({ "--date-column": plain(column), "--date-format": format }),
   amount: amountReading,
   idColumns: (columns) => (columns.length === 0 ? {} : { "--id-column": columns.map(plain) }),
+  only: (values) => filterReading("--only", values),
+  except: (values) => filterReading("--except", values),
+  titleLines: (count) => (count === 0 ? {} : { "--skip-lines": count }),
   delimiter: (delimiter) => (delimiter === "," ? {} : { "--delimiter": delimiter }),
   encoding: (encoding) => (encoding === "utf-8" ? {} : { "--encoding": encoding }),
   decimalComma: (isSet) => (isSet ? { "--decimal-comma": true } : {}),
@@ -41,6 +45,10 @@ export function readingOf(options: ImportOptions): Reading {
 /** What makes the ids of its sales: nothing, if they have none. */
 export function idColumnsOf(reading: Reading | null): readonly string[] {
   return (reading?.["--id-column"] as readonly string[] | undefined) ?? [];
+}
+
+export function titleLinesOf(reading: Reading | null): number {
+  return (reading?.["--skip-lines"] as number | undefined) ?? 0;
 }
 
 /** Whether both make the same sales of a line. Undefined: it was not noted, and is taken for the same. */
@@ -74,9 +82,10 @@ function amountReading(columns: AmountColumns): Reading {
   return { "--quantity-column": plain(columns.quantityColumn), "--price-column": plain(columns.priceColumn) };
 }
 
-/** Case and blanks around a column's name do not count when it is looked for. */
-function plain(column: string): string {
-  return column.trim().normalize("NFC").toLowerCase();
+/** In any order: several values of a column are alternatives. */
+function filterReading(option: string, values: readonly ColumnValue[]): Reading {
+  if (values.length === 0) return {};
+  return { [option]: values.map(({ column, value }) => `${plain(column)}=${plainValue(value)}`).toSorted() };
 }
 
 function nothing(): Reading {

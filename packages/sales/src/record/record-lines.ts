@@ -24,6 +24,8 @@ export interface Recording {
 
 export interface Read {
   readonly lines: number;
+  /** Lines that the filter left out. */
+  readonly leftOut: number;
   readonly rows: SaleRows;
   /** Business dates that had sales before this import. */
   readonly datesBefore: ReadonlySet<string>;
@@ -32,7 +34,7 @@ export interface Read {
 /** What has become of the lines that were read, once each is a sale that counts once. */
 export async function recordLines(session: Session, recording: Recording, read: Read): Promise<RecordedLines> {
   const { id, source, options, reading, content, epoch, isStaged } = recording;
-  const { lines, rows, datesBefore } = read;
+  const { lines, leftOut, rows, datesBefore } = read;
   const { file, feed = "", idColumns = [], accept = new Set<Acceptance>() } = options;
   const hasIds = idColumns.length > 0;
   const lineDates = rows.businessDates.map(String);
@@ -43,19 +45,28 @@ export async function recordLines(session: Session, recording: Recording, read: 
   const withoutId = otherwise.filter((each) => idColumnsOf(each.reading).length === 0);
   const others = await findPlaces(session, withoutId, datesBefore);
   const common = { name: name(file), source, dates, accepted: accept };
-  if (isStaged) await indexStaging(session);
+  if (isStaged) await indexStaging(session, { leftOut });
   if (!hasIds) {
     const all = { reading, otherwise, recordedDates: datesBefore, lineDates };
     await assertReadOnce(session, { ...common, ...all, lines: isStaged ? stagedLines : ownLines });
   }
   if (isStaged) {
     const staged = { importId: id, epoch, feed, hasIds, newest: rows.newest, own, otherwise: others };
-    return recordStaged(session, { ...common, ...staged, half: known?.half });
+    const all = leftOut > 0 ? await findRecordedAmong(session, datesBefore) : dates;
+    return recordStaged(session, { ...common, ...staged, dates: all, half: known?.half });
   }
   const except = [...own.sources, ...others.sources];
   const pairing = { lines: ownLinesOfDate, source, except, feed, isWithoutId: false, isKept: false };
   await assertNoneAlike(session, { ...common, pairing });
-  return { added: lines, known: 0, corrected: 0, adopted: 0, repeated: 0 };
+  return { added: lines, known: 0, corrected: 0, adopted: 0, takenBack: 0, repeated: 0 };
+}
+
+/** Of the dates that have sales, those of the lines, whether they are kept or left out. */
+async function findRecordedAmong(session: Session, dates: ReadonlySet<string>): Promise<string[]> {
+  const rows = await session.query<{ date: string }>(
+    "select business_date::text as date from pg_temp.staged union select business_date::text from pg_temp.left_out order by date",
+  );
+  return rows.map(({ date }) => date).filter((date) => dates.has(date));
 }
 
 const ownLinesOfDate =
@@ -72,7 +83,7 @@ export async function sumRecorded(
     `select currency, business_date::text as date, sum(amount_minor)::text as sum
      from sales.sale join sales.restaurant on restaurant.id = sale.restaurant_id
      where source = $1 and business_date in (
-       select business_date from pg_temp.staged union select was_date from pg_temp.current)
+       select business_date from pg_temp.staged union select was_date from pg_temp.current union select was_date from pg_temp.taken)
      group by currency, business_date order by business_date`,
     [source],
   );

@@ -10,7 +10,7 @@ import { ImportFault } from "../import-fault.ts";
 import { assertNoneAlike, describePairs } from "./overlaps.ts";
 import { isAlike, type Paired, pairLines } from "./pair-lines.ts";
 import type { Places } from "./places.ts";
-import { dropRepeats, findById, findByPlace, renameId } from "./staged-lines.ts";
+import { dropRepeats, findById, findByPlace, findTaken, renameId, takeHalf } from "./staged-lines.ts";
 import { inSlices } from "./staging.ts";
 
 export interface Staged {
@@ -40,6 +40,8 @@ export interface RecordedLines {
   readonly corrected: number;
   /** Of the known ones: recorded without an id before, and known by theirs from now on. */
   readonly adopted: number;
+  /** Recorded before, and left out now. */
+  readonly takenBack: number;
   /** Lines that repeat the amount of an id. */
   readonly repeated: number;
 }
@@ -49,7 +51,9 @@ export async function recordStaged(session: Session, options: Staged): Promise<R
   const { hasIds, half, own, otherwise, dates, importId } = options;
   const repeated = hasIds ? await dropRepeats(session, options) : 0;
   if (hasIds) await findById(session);
+  if (hasIds) await findTaken(session);
   if (half !== undefined) {
+    await takeHalf(session, own, half);
     await findByPlace(session, own, half);
     await renameId(session, { line: half, importId });
   }
@@ -58,15 +62,17 @@ export async function recordStaged(session: Session, options: Staged): Promise<R
   if (hasIds) await adoptAlike(session, options);
   else if (options.accepted.has("only-new")) await dropAlike(session, options);
   else await assertNoneAlike(session, { ...options, dates, pairing: pairing(options, { isKept: false }) });
+  await assertMayTake(session, options);
   await assertMayCorrect(session, options);
   const added = await addNew(session, options);
   const corrected = await correct(session, options);
+  const takenBack = await takeBack(session, options);
   const [row] = await session.query<{ current: bigint; adopted: bigint }>(
     `select count(*) as current, count(*) filter (where is_adopted) as adopted from pg_temp.current`,
   );
   const [pairs] = await session.query<{ count: bigint }>("select count(*) from pg_temp.pair");
   const known = Number(row?.current ?? 0n) - corrected + Number(pairs?.count ?? 0n);
-  return { added, known, corrected, adopted: hasIds ? Number(row?.adopted ?? 0n) : 0, repeated };
+  return { added, known, corrected, adopted: hasIds ? Number(row?.adopted ?? 0n) : 0, takenBack, repeated };
 }
 
 /** Which imports this one has built on: they are undone after it. */
@@ -74,10 +80,12 @@ export async function rememberNeeds(session: Session, importId: bigint): Promise
   await session.query(
     `insert into sales.import_need (import_id, needs_id)
      select $1, needed.id from (
-       select distinct import_id as id from pg_temp.current
+       select import_id as id from pg_temp.current union select import_id from pg_temp.taken
        union
        select (select min(import.id) from sales.import where import.source = sale.first_source)
-       from (select first_source from pg_temp.current union select first_source from pg_temp.pair) as sale
+       from (
+         select first_source from pg_temp.current union select first_source from pg_temp.taken union select first_source from pg_temp.pair
+       ) as sale
      ) as needed where needed.id is not null and needed.id <> $1
      on conflict do nothing`,
     [importId],
@@ -85,8 +93,10 @@ export async function rememberNeeds(session: Session, importId: bigint): Promise
 }
 
 function pairing({ source, own, feed, hasIds }: Staged, { isKept }: { readonly isKept: boolean }) {
-  const lines = `select line, restaurant_id, amount_minor, local_time from pg_temp.staged
-    where business_date = $1 and line not in (select line from pg_temp.current)`;
+  const lines = `select line, restaurant_id, amount_minor, local_time from (
+      select * from pg_temp.staged union all select * from pg_temp.left_out where amount_minor is not null
+    ) as line
+    where business_date = $1 and line not in (select line from pg_temp.current) and line not in (select line from pg_temp.taken)`;
   return { lines, source, except: own.sources, feed, isWithoutId: hasIds, isKept };
 }
 
@@ -109,11 +119,34 @@ async function adoptAlike(session: Session, options: Staged): Promise<void> {
     });
   }
   await session.query(
+    `insert into pg_temp.taken
+     select line, hash, null, it.restaurant_id, it.business_date, amount_minor, local_time, first_date, first_source, first_line
+     from pg_temp.pair join pg_temp.left_out as it using (line)`,
+  );
+  await session.query(
     `with adopted as (delete from pg_temp.pair returning *)
      insert into pg_temp.current
      select line, null, staged.restaurant_id, staged.business_date, amount_minor, first_date, first_source, first_line, true
      from adopted join pg_temp.staged using (line)`,
   );
+}
+
+/** Of known sales, how many may be left out without being asked about. */
+const takenFree = 3;
+const takenShare = 0.1;
+
+async function assertMayTake(session: Session, { name, accepted }: Staged): Promise<void> {
+  const [row] = await session.query<{ taken: bigint; known: bigint; line: bigint | null }>(
+    `select (select count(*) from pg_temp.taken) as taken, (select count(*) from pg_temp.current) as known, (select min(line) from pg_temp.taken) as line`,
+  );
+  const taken = Number(row?.taken ?? 0n);
+  const known = Number(row?.known ?? 0n) + taken;
+  if (taken <= takenFree || taken <= known * takenShare) return;
+  doubt(accepted, ["take-back"], {
+    text: `${name}: ${taken} of ${known} sales that were recorded before are left out now, and would be taken back; the first is line ${row?.line}`,
+    instead: ["see that --only and --except say what is meant"],
+    details: { file: name, taken, known },
+  });
 }
 
 const differing = `from pg_temp.current join pg_temp.staged using (line)
@@ -123,8 +156,10 @@ async function assertMayCorrect(session: Session, { name, newest, accepted }: St
   const [found] = await session.query<{ newer: bigint; by: string | null; closed: string | null }>(
     `select count(*) filter (where import.newest > $1::timestamp) as newer,
        min(import.name) filter (where import.newest > $1::timestamp) as by,
-       min(least(was_date, business_date)) filter (where least(was_date, business_date) <= (select max(closed_through) from nightwriter.job))::text as closed
-     ${differing.replace("where", "left join sales.import on import.id = current.import_id where")}`,
+       min(date) filter (where date <= (select max(closed_through) from nightwriter.job))::text as closed
+     from (
+       select import_id, least(was_date, business_date) as date ${differing} union all select import_id, was_date from pg_temp.taken
+     ) as change left join sales.import on import.id = change.import_id`,
     [newest ?? null],
   );
   if (found === undefined) return;
@@ -165,6 +200,24 @@ async function addNew(session: Session, { source, epoch, importId, hasIds }: Sta
     [source, importId],
   );
   return added;
+}
+
+/** What is left out is reversed, under the line number that it has in the file that leaves it out. */
+async function takeBack(session: Session, { source, epoch, importId, hasIds }: Staged): Promise<number> {
+  const taken = await session.query(
+    `insert into sales.sale (restaurant_id, business_date, source, source_line, amount_minor, epoch, local_time, first_date, first_source, first_line)
+     select was_restaurant, was_date, $1, line, -was_amount, $2, local_time, first_date, first_source, first_line from pg_temp.taken
+     returning 1`,
+    [source, epoch],
+  );
+  if (hasIds) {
+    await session.query(
+      `insert into sales.identity (hash, import_id, restaurant_id)
+       select hash, $1, was_restaurant from pg_temp.taken where hash is not null on conflict do nothing`,
+      [importId],
+    );
+  }
+  return taken.length;
 }
 
 /** A correction has the line number of the file that made it. One that moves the sale is two rows, one where it was and one where it is. */

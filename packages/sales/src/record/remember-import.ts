@@ -28,6 +28,10 @@ export interface Recorded {
   readonly added: number;
   readonly known: number;
   readonly corrected: number;
+  readonly takenBack: number;
+  readonly leftOut: number;
+  /** The values that the filter names and lines had, by column. */
+  readonly seen: Readonly<Record<string, readonly string[]>>;
   readonly skipped: number;
   /** The bad lines; undefined: there were too many to know them by. */
   readonly badLines: readonly number[] | undefined;
@@ -79,6 +83,9 @@ export async function rememberImport(
         added: recorded.added,
         known: recorded.known,
         corrected: recorded.corrected,
+        taken_back: recorded.takenBack,
+        left_out: recorded.leftOut,
+        seen_values: JSON.stringify(recorded.seen),
         skipped: recorded.skipped,
         sums: JSON.stringify(Object.fromEntries(Array.from(recorded.sums, ([code, minor]) => [code, String(minor)]))),
         first_date: recorded.businessDates[0]?.toString() ?? null,

@@ -31,8 +31,11 @@ type Sale = { readonly day: number; readonly wallMs: number; readonly amountMino
 /** The epoch is asked for once: its default would ask for every row. */
 const straight =
   "copy sales.sale (restaurant_id, business_date, source, source_line, amount_minor, epoch, local_time) from stdin";
-const staged = "copy pg_temp.staged (restaurant_id, business_date, line, amount_minor, local_time, hash) from stdin";
+const staged =
+  "copy pg_temp.staged (restaurant_id, business_date, line, amount_minor, local_time, hash, is_kept) from stdin";
 
+/** Null, as COPY's text format writes it. */
+const nothing = String.raw`\N`;
 const dayMs = 86_400_000;
 
 export class SaleRows implements LineTarget {
@@ -79,6 +82,21 @@ export class SaleRows implements LineTarget {
     return this.#row(sale, restaurant, line);
   }
 
+  /** A line without an id that was known before has nothing to say, nor has any where sales have none. */
+  leaveOut(fields: readonly string[], restaurant: Restaurant, line: number): string {
+    const hash = this.#hasIds ? this.#hashOf(fields, restaurant) : undefined;
+    if (hash === undefined) return "";
+    const ms = this.#setting.format.read(fields[0] ?? "");
+    const amount = this.#amount.read(fields.slice(1, this.#idAt), restaurant);
+    const amountText = typeof amount === "bigint" ? String(amount) : nothing;
+    if (ms === undefined) return `${restaurant.copyId}\t${nothing}\t${line}\t${nothing}\t${nothing}\t${hash}\tf\n`;
+    const wallMs = this.#wallMsOf(ms, restaurant);
+    this.#newestMs = Math.max(this.#newestMs, wallMs);
+    const time = this.#setting.format.hasTime ? this.#timeOf(wallMs) : nothing;
+    const date = this.#textOf(this.#dayOf(ms, restaurant));
+    return `${restaurant.copyId}\t${date}\t${line}\t${amountText}\t${time}\t${hash}\tf\n`;
+  }
+
   /** By currency, of all lines that were kept. */
   get sums(): ReadonlyMap<string, bigint> {
     return this.#sums;
@@ -89,7 +107,7 @@ export class SaleRows implements LineTarget {
     return [...this.#dates].toSorted().map((date) => Temporal.PlainDate.from(date));
   }
 
-  /** The latest wall time of the lines that were kept, or the latest date at 00:00; as text. */
+  /** The latest wall time of the lines, those that were left out too, or the latest date at 00:00; as text. */
   get newest(): string | undefined {
     if (this.#newestMs === Number.NEGATIVE_INFINITY) return undefined;
     return new Date(this.#newestMs).toISOString().slice(0, 23).replace("T", " ");
@@ -105,13 +123,16 @@ export class SaleRows implements LineTarget {
     const hash = this.#hashOf(fields, restaurant);
     if (hash === undefined) return { column: this.#idAt, reason: "is empty, and is the sale's id" };
     const day = this.#dayOf(ms, restaurant);
-    const wallMs = format.isInstant ? wallMsOf(ms, restaurant.clocks[0].zone) : ms;
-    return { day, wallMs, amountMinor, hash };
+    return { day, wallMs: this.#wallMsOf(ms, restaurant), amountMinor, hash };
+  }
+
+  #wallMsOf(ms: number, { clocks }: Restaurant): number {
+    return this.#setting.format.isInstant ? wallMsOf(ms, clocks[0].zone) : ms;
   }
 
   /** Null in COPY's text: the file has no ids. Undefined: the line has none. */
   #hashOf(fields: readonly string[], { id: restaurantId }: Restaurant): string | undefined {
-    if (!this.#hasIds) return String.raw`\N`;
+    if (!this.#hasIds) return nothing;
     return saleHash({ restaurantId, feed: this.#feed }, fields.slice(this.#idAt));
   }
 
@@ -119,8 +140,8 @@ export class SaleRows implements LineTarget {
     const { source, epoch, format, isStaged } = this.#setting;
     const date = this.#textOf(day);
     this.#dates.add(date);
-    const time = format.hasTime ? this.#timeOf(wallMs) : "\\N";
-    if (isStaged) return `${copyId}\t${date}\t${line}\t${amountMinor}\t${time}\t${hash}\n`;
+    const time = format.hasTime ? this.#timeOf(wallMs) : nothing;
+    if (isStaged) return `${copyId}\t${date}\t${line}\t${amountMinor}\t${time}\t${hash}\tt\n`;
     return `${copyId}\t${date}\t${source}\t${line}\t${amountMinor}\t${epoch}\t${time}\n`;
   }
 

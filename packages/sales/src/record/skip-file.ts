@@ -9,19 +9,27 @@ import { type FileHandle, open, rename, rm, stat } from "node:fs/promises";
 import iconv from "iconv-lite";
 import { ImportFault } from "../import-fault.ts";
 
+/** The header of a file, as it stands there, with the lines before it. */
+export interface Header {
+  readonly raw: string;
+  readonly delimiter: string;
+  readonly titles: readonly string[];
+}
+
 export class SkipFile {
   readonly #path: string;
   readonly #partial: string;
-  readonly #style: { readonly delimiter: string; readonly encoding: string };
+  readonly #encoding: string;
+  #delimiter = ",";
   #handle: FileHandle | undefined;
   #text = "";
   #kept = false;
 
   /** Nothing is looked at or written yet. */
-  constructor(path: string, style: { readonly delimiter: string; readonly encoding: string }) {
+  constructor(path: string, encoding: string) {
     this.#path = path;
     this.#partial = `${path}.partial`;
-    this.#style = style;
+    this.#encoding = encoding;
   }
 
   /** Throws ImportFault `skip_file_exists`: the bad lines of another import are not overwritten. */
@@ -32,7 +40,10 @@ export class SkipFile {
     throw new ImportFault("skip_file_exists", `${this.#path}: ${remedy}`, { details: { path: this.#path } });
   }
 
-  header(raw: string): void {
+  /** First of all. What stands before the header in the file stands there too, since the same options read both. */
+  header({ raw, delimiter, titles }: Header): void {
+    this.#delimiter = delimiter;
+    for (const title of titles) this.#text += `${title}\n`;
     this.#put(["bad line", "bad column", "bad because"], raw);
   }
 
@@ -41,7 +52,7 @@ export class SkipFile {
   }
 
   #put(cells: readonly string[], raw: string): void {
-    const { delimiter } = this.#style;
+    const delimiter = this.#delimiter;
     const quoted = cells.map((cell) => `"${cell.replaceAll('"', '""')}"`);
     this.#text += `${quoted.join(delimiter)}${delimiter}${raw}\n`;
   }
@@ -50,7 +61,7 @@ export class SkipFile {
   async flush(): Promise<void> {
     try {
       this.#handle ??= await open(this.#partial, "w");
-      await this.#handle.write(iconv.encode(this.#text, this.#style.encoding));
+      await this.#handle.write(iconv.encode(this.#text, this.#encoding));
       this.#text = "";
     } catch (error) {
       throw unwritable(this.#path, error);

@@ -53,24 +53,58 @@ export async function findById(session: Session): Promise<void> {
   );
 }
 
+/** The sales of lines that are left out. */
+export async function findTaken(session: Session): Promise<void> {
+  await session.query(
+    `insert into pg_temp.taken
+     select line, it.hash, now.import_id, now.restaurant_id, now.business_date, now.amount_minor, it.local_time,
+       now.first_date, now.first_source, now.first_line
+     from pg_temp.left_out as it cross join lateral (
+       select * from sales.identity where identity.hash = it.hash order by import_id desc limit 1
+     ) as now where now.amount_minor is not null`,
+  );
+}
+
+/** What the row `first` of sales.sale and all rows about it come to: nothing, if it was taken back. */
+const now = `(
+  select restaurant_id, business_date, sum(amount_minor)::bigint as amount_minor from (
+    select first.restaurant_id, first.business_date, first.amount_minor, true as is_first
+    union all select restaurant_id, business_date, amount_minor, false from sales.sale
+    where first_date = first.business_date and first_source = first.source and first_line = first.source_line
+  ) as row group by restaurant_id, business_date having sum(amount_minor) <> 0 or bool_and(is_first) limit 1
+) as now`;
+
+const place =
+  "first.source = any($1::text[]) and first.business_date = $2::date and first.source_line = staged.line and first.first_source is null";
+
 /** The sales of the same lines, or of one of them; one that was taken back since is none. */
 export async function findByPlace(session: Session, { sources, dates }: Places, line?: number): Promise<void> {
   for (const date of dates) {
     await session.query(
       `insert into pg_temp.current
        select staged.line, null, now.restaurant_id, now.business_date, now.amount_minor, first.business_date, first.source, first.source_line, true
-       from pg_temp.staged join sales.sale as first
-         on first.source = any($1::text[]) and first.business_date = $2::date and first.source_line = staged.line and first.first_source is null
-       cross join lateral (
-         select restaurant_id, business_date, sum(amount_minor)::bigint as amount_minor from (
-           select first.restaurant_id, first.business_date, first.amount_minor, true as is_first
-           union all select restaurant_id, business_date, amount_minor, false from sales.sale
-           where first_date = first.business_date and first_source = first.source and first_line = first.source_line
-         ) as row group by restaurant_id, business_date having sum(amount_minor) <> 0 or bool_and(is_first) limit 1
-       ) as now
+       from pg_temp.staged join sales.sale as first on ${place} cross join lateral ${now}
        where staged.line = coalesce($3, staged.line)
        on conflict (line) do nothing`,
       [sources, date, line ?? null],
+    );
+  }
+}
+
+/** The sale of half a line whose whole id is another sale's, which has been found already: it never was one. */
+export async function takeHalf(session: Session, { sources, dates }: Places, line: number): Promise<void> {
+  for (const date of dates) {
+    await session.query(
+      `insert into pg_temp.taken
+       select -staged.line, (
+           select hash from sales.identity as old
+           where (old.first_date, old.first_source, old.first_line) = (first.business_date, first.source, first.source_line)
+           order by import_id desc limit 1
+         ), null, now.restaurant_id, now.business_date, now.amount_minor, null, first.business_date, first.source, first.source_line
+       from pg_temp.staged join pg_temp.current using (line) join sales.sale as first on ${place} cross join lateral ${now}
+       where staged.line = $3 and (current.first_date, current.first_source, current.first_line)
+         <> (first.business_date, first.source, first.source_line)`,
+      [sources, date, line],
     );
   }
 }

@@ -1,6 +1,7 @@
 /**
  * Temporary tables that a file's lines are compared in before anything is recorded: `staged`, what the lines say; `current`, which of
- * them are sales that are recorded already, and what those are now, adopted if they had no such id; `pair`, which of them look like other recorded sales.
+ * them are sales that are recorded already, and what those are now, adopted if they had no such id; `pair`, which of them look like other recorded sales;
+ * `left_out`, lines that a filter left out; `taken`, the recorded sales of these.
  * They are gone with the transaction.
  */
 import type { Session } from "@nightwriter/database";
@@ -10,8 +11,13 @@ const sliceLines = 20_000;
 
 const tables = [
   `create temporary table staged (
-    restaurant_id text collate "C" not null, business_date date not null, line bigint not null, amount_minor bigint not null,
-    local_time timestamp, hash uuid
+    restaurant_id text collate "C" not null, business_date date, line bigint not null, amount_minor bigint, local_time timestamp, hash uuid,
+    is_kept boolean not null
+  ) on commit drop`,
+  `create temporary table left_out (like staged) on commit drop`,
+  `create temporary table taken (
+    line bigint primary key, hash uuid, import_id bigint, was_restaurant text collate "C" not null, was_date date not null,
+    was_amount bigint not null, local_time timestamp, first_date date not null, first_source text collate "C" not null, first_line bigint not null
   ) on commit drop`,
   `create temporary table current (
     line bigint primary key, import_id bigint, was_restaurant text collate "C" not null, was_date date not null, was_amount bigint not null,
@@ -27,8 +33,17 @@ export async function createStaging(session: Session): Promise<void> {
   for (const table of tables) await session.query(table);
 }
 
-/** After the lines are there. */
-export async function indexStaging(session: Session): Promise<void> {
+/** After the lines are there. A line that is left out counts only where some of its restaurant are kept, and none with its id. */
+export async function indexStaging(session: Session, { leftOut }: { readonly leftOut: number }): Promise<void> {
+  if (leftOut > 0) {
+    await session.query(
+      `with gone as (delete from pg_temp.staged where not is_kept returning *)
+       insert into pg_temp.left_out select distinct on (hash) * from gone
+       where restaurant_id in (select restaurant_id from pg_temp.staged where is_kept)
+         and hash not in (select hash from pg_temp.staged where is_kept and hash is not null)
+       order by hash, line`,
+    );
+  }
   await session.query("create index on pg_temp.staged (line)");
   await session.query("create index on pg_temp.staged (business_date)");
   await session.query("analyze pg_temp.staged");

@@ -48,6 +48,8 @@ export class Restaurants {
   readonly #session: Session;
   readonly #options: RestaurantOptions;
   readonly #known = new Map<string, Restaurant | undefined>();
+  /** Looked for, but not to be made. */
+  readonly #absent = new Set<string>();
   #created = 0;
 
   constructor(database: Database, session: Session, options: RestaurantOptions) {
@@ -64,6 +66,11 @@ export class Restaurants {
   /** Whether {@link load} has looked for it. */
   has(id: string): boolean {
     return this.#known.has(id);
+  }
+
+  /** Whether {@link load} or {@link look} has looked for it. */
+  hasLooked(id: string): boolean {
+    return this.#known.has(id) || this.#absent.has(id);
   }
 
   /** Undefined: there is none, and none is to be made. */
@@ -86,6 +93,14 @@ export class Restaurants {
     if (zone === undefined || currency === undefined) throw settingsMissing(missing[0], this.#options);
     if (pretend) for (const id of missing) this.#remember({ id, time_zone: zone, cutoff, currency });
     else await this.#create(missing, { zone, cutoff, currency });
+  }
+
+  /** As {@link load}, but nothing is made. */
+  async look(ids: readonly string[]): Promise<void> {
+    if (this.#absent.size + ids.length > maxRemembered) this.#absent.clear();
+    const wanted = ids.map(detached).toSorted();
+    await this.#select(wanted);
+    for (const id of wanted) if (!this.#known.has(id)) this.#absent.add(id);
   }
 
   async #create(
