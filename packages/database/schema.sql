@@ -728,6 +728,7 @@ CREATE TABLE sales.import (
     corrected bigint DEFAULT 0 NOT NULL,
     taken_back bigint DEFAULT 0 NOT NULL,
     left_out bigint DEFAULT 0 NOT NULL,
+    seen_values jsonb DEFAULT '{}'::jsonb NOT NULL,
     skipped bigint DEFAULT 0 NOT NULL,
     sums jsonb DEFAULT '{}'::jsonb NOT NULL,
     first_date date,
@@ -757,6 +758,8 @@ COMMENT ON COLUMN sales.import.good_hash IS 'the hash of the content without the
 COMMENT ON COLUMN sales.import.skip_file IS 'where the bad lines were written to';
 
 COMMENT ON COLUMN sales.import.reading IS 'the options that decide which sales the lines of its content are; null: not noted, by an older build';
+
+COMMENT ON COLUMN sales.import.seen_values IS 'the values that --only and --except named and lines had, by column';
 
 COMMENT ON COLUMN sales.import.newest IS 'the latest local time of its sales, or the latest date at 00:00';
 

@@ -5,27 +5,11 @@ import { importSales } from "@nightwriter/sales";
 import { testDatabase } from "@nightwriter/testkit";
 import { sql } from "kysely";
 import { describe, expect, it } from "vitest";
-import { importNew, optionsOf, saleLines, temporaryFolder } from "./fixture.ts";
+import { importNew, optionsOf, refusal, saleLines, temporaryFolder, total } from "./fixture.ts";
 
 const minutes = { date: { column: "date", format: "yyyy-MM-dd HH:mm" } };
 const field = (name: string): string => join(import.meta.dirname, "field", name);
 const header = "date,amount\n";
-
-type Test = Awaited<ReturnType<typeof testDatabase>>;
-
-async function total({ db }: Test): Promise<number> {
-  const { rows } = await sql<{
-    total: string;
-  }>`select coalesce(sum(amount_minor), 0)::text as total from sales.sale`.execute(db);
-  return Number(rows[0]?.total);
-}
-
-async function refusal(promise: Promise<unknown>): Promise<string> {
-  return promise.then(
-    () => "was not refused",
-    (error: unknown) => (error instanceof Error ? error.message : String(error)),
-  );
-}
 
 describe("a file whose bad lines were mended", () => {
   it("adds them only, under any name, and answers how many were left out before", async () => {

@@ -1,12 +1,10 @@
 /** Lines that are left out, and sales that are taken back because they are. */
 import { join } from "node:path";
 import { type ColumnValue, type ImportOptions, importSales } from "@nightwriter/sales";
-import { testDatabase } from "@nightwriter/testkit";
+import { type TestDatabase, testDatabase } from "@nightwriter/testkit";
 import { sql } from "kysely";
 import { describe, expect, it } from "vitest";
-import { importNew, optionsOf, temporaryFolder } from "./fixture.ts";
-
-type Test = Awaited<ReturnType<typeof testDatabase>>;
+import { importNew, optionsOf, refusal, temporaryFolder, total } from "./fixture.ts";
 
 const field = (name: string): string => join(import.meta.dirname, "field", `${name}.csv`);
 const status = (value: string): ColumnValue[] => [{ column: "status", value }];
@@ -17,15 +15,8 @@ const shop: Partial<ImportOptions> = {
 };
 const kept = { except: [{ column: "Financial Status", value: "voided" }] };
 
-async function total({ db }: Test): Promise<number> {
-  const { rows } = await sql<{
-    total: string;
-  }>`select coalesce(sum(amount_minor), 0)::text as total from sales.sale`.execute(db);
-  return Number(rows[0]?.total);
-}
-
 /** Every sale with an id is what its rows come to, and one that was taken back comes to nothing. */
-async function unequal({ db }: Test): Promise<unknown[]> {
+async function unequal({ db }: TestDatabase): Promise<unknown[]> {
   const { rows } = await sql`
     select hash from (select distinct on (hash) * from sales.identity order by hash, import_id desc) as now
     where amount_minor is distinct from (
@@ -33,13 +24,6 @@ async function unequal({ db }: Test): Promise<unknown[]> {
       where (coalesce(first_date, business_date), coalesce(first_source, source), coalesce(first_line, source_line))
         = (now.first_date, now.first_source, now.first_line))`.execute(db);
   return rows;
-}
-
-async function refusal(promise: Promise<unknown>): Promise<string> {
-  return promise.then(
-    () => "was not refused",
-    (error: unknown) => (error instanceof Error ? error.message : String(error)),
-  );
 }
 
 it("status-column: keeps what is said, and counts the rest", async () => {

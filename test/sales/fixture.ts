@@ -93,3 +93,18 @@ export async function rowCounts({ db }: Database): Promise<{ sales: number; file
 }
 
 export const nothing: { sales: number; files: number; restaurants: number } = { sales: 0, files: 0, restaurants: 0 };
+
+/** What all sales come to, in minor units. */
+export async function total({ db }: Pick<Database, "db">): Promise<number> {
+  const { rows } = await sql<{ total: string }>`
+    select coalesce(sum(amount_minor), 0)::text as total from sales.sale`.execute(db);
+  return Number(rows[0]?.total);
+}
+
+/** What an import is refused with; empty: it was not. */
+export async function refusal(importing: Promise<unknown>): Promise<string> {
+  return importing.then(
+    () => "",
+    (error: unknown) => (error instanceof Error ? error.message : String(error)),
+  );
+}
