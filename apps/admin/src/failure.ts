@@ -26,6 +26,7 @@ const usageCodes: ReadonlySet<string> = new Set<RunFaultCode | ImportFaultCode |
   "restaurant_differs",
   "restaurant_fixed",
   "skip_file_exists",
+  "import_unknown",
 ]);
 
 interface ErrorDocument {

@@ -1,1 +1,1 @@
-export { type Actor, type AuditRecord, recordAudit } from "./record-audit.ts";
+export { type Actor, type AuditRecord, auditStatement, recordAudit } from "./record-audit.ts";

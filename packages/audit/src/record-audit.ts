@@ -1,6 +1,6 @@
 import { toJson } from "@nightwriter/core";
 import type { Schema } from "@nightwriter/database";
-import type { Transaction } from "kysely";
+import type { InsertQueryBuilder, InsertResult, Kysely, Transaction } from "kysely";
 
 /** Who makes a change, and from which machine. Both are what the person's process says of itself, for people to ask. */
 export interface Actor {
@@ -29,19 +29,24 @@ export interface AuditRecord {
  * driver's error, which belongs to the transaction.
  */
 export async function recordAudit(transaction: Transaction<Schema>, record: AuditRecord): Promise<void> {
-  await transaction
-    .insertInto("nightwriter.audit_log")
-    .values({
-      job_id: record.jobId ?? null,
-      verb: record.verb,
-      actor: record.actor.name,
-      host: record.actor.host,
-      reason: record.reason ?? null,
-      arguments: toJson(record.arguments ?? {}),
-      before: documentOf(record.before),
-      after: documentOf(record.after),
-    })
-    .execute();
+  await auditStatement(transaction, record).execute();
+}
+
+/** The same as a statement, for whoever has the transaction in a session of his own. */
+export function auditStatement(
+  db: Kysely<Schema>,
+  record: AuditRecord,
+): InsertQueryBuilder<Schema, "nightwriter.audit_log", InsertResult> {
+  return db.insertInto("nightwriter.audit_log").values({
+    job_id: record.jobId ?? null,
+    verb: record.verb,
+    actor: record.actor.name,
+    host: record.actor.host,
+    reason: record.reason ?? null,
+    arguments: toJson(record.arguments ?? {}),
+    before: documentOf(record.before),
+    after: documentOf(record.after),
+  });
 }
 
 function documentOf(value: unknown): string | null {

@@ -6,6 +6,7 @@ import { Fault, type FaultOptions } from "@nightwriter/core";
  *   `settings_missing` (a restaurant would be created and its zone or currency is not said), `column_missing`,
  *   `column_ambiguous`, `restaurant_unknown`, `restaurant_differs`, `skip_file_exists`, `skip_file_unwritable`
  * - the file: `file_unreadable`, `file_empty`, `file_encoding`, `file_changed`, `line_too_long`, `bad_lines`
+ * - an import: `import_unknown`, `import_needed` (a later one has built on it), `date_closed`
  * - both: `in_doubt` (it would change a total in a way that may not be meant; the message names the options that say it is)
  */
 export type ImportFaultCode =
@@ -27,6 +28,9 @@ export type ImportFaultCode =
   | "file_changed"
   | "line_too_long"
   | "bad_lines"
+  | "import_unknown"
+  | "import_needed"
+  | "date_closed"
   | "in_doubt";
 
 /** A line that cannot be recorded. */

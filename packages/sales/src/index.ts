@@ -1,4 +1,12 @@
 export { type BadLine, ImportFault, type ImportFaultCode } from "./import-fault.ts";
+export {
+  type ListedImport,
+  type ListOptions,
+  listImports,
+  type ShownImport,
+  showImport,
+} from "./imports/list-imports.ts";
+export { type UndoneImport, type UndoOptions, undoImport } from "./imports/undo-import.ts";
 export { type AmountColumns, type AmountReader, compileAmount } from "./read/amount.ts";
 export { businessDate, isoDateOf } from "./read/business-date.ts";
 export { type Fingerprint, fingerprintFile } from "./read/content.ts";

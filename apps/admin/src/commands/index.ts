@@ -4,6 +4,7 @@ import { dashboard } from "./dashboard.ts";
 import { demo } from "./demo.ts";
 import { dev } from "./dev.ts";
 import { importCommand } from "./import.ts";
+import { imports } from "./imports.ts";
 import { installation } from "./installation.ts";
 import { items } from "./items.ts";
 import { jobs } from "./jobs.ts";
@@ -32,6 +33,7 @@ export const commands: readonly (CommandDefinition | CommandGroup)[] = [
   installation,
   jobs,
   importCommand,
+  imports,
   restaurants,
   open,
   run,

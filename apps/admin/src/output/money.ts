@@ -15,6 +15,13 @@ export function formatMoney(minor: bigint, currency: string): string {
   return `${grouped(formatMinor(minor, currencyDigits(currency)))} ${currency}`;
 }
 
+/** `-1,234.50 GBP, 3 JPY`, or `nothing sold`. Minor units by currency, as numbers or as text. */
+export function formatSums(sums: ReadonlyMap<string, bigint> | Readonly<Record<string, string>>): string {
+  const entries = sums instanceof Map ? [...sums] : Object.entries(sums);
+  if (entries.length === 0) return "nothing sold";
+  return entries.map(([currency, minor]) => formatMoney(BigInt(minor), currency)).join(", ");
+}
+
 /** With a comma before every third digit of the whole part. */
 function grouped(number: string): string {
   const [whole = "", fraction] = number.split(".");

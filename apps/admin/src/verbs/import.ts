@@ -10,13 +10,14 @@ import {
   salesSchema,
 } from "@nightwriter/sales";
 import type { Acceptance } from "@nightwriter/sales/acceptances";
+import { actor } from "../actor.ts";
 import { type Answer, answer } from "../answer.ts";
 import { badLinesShown, badLinesTable, delimiterFrom, noteBadLines } from "../bad-lines.ts";
 import { connectDatabase } from "../connect-database.ts";
 import { watchInterrupt } from "../interrupt.ts";
 import { openLogger } from "../open-logger.ts";
 import { formatCount, plural } from "../output/format.ts";
-import { formatMoney } from "../output/money.ts";
+import { formatSums } from "../output/money.ts";
 import { type Progress, startProgress } from "../output/progress.ts";
 import type { Terminal } from "../terminal.ts";
 import { UsageFault } from "../usage-fault.ts";
@@ -63,6 +64,7 @@ export async function importFile(terminal: Terminal, options: ImportFileOptions)
   try {
     const result = await importSales(database, {
       ...request,
+      actor: actor(),
       signal: interrupt.signal,
       onProgress: tellProgress(terminal, progress),
     });
@@ -145,7 +147,7 @@ function resultText({ file, skipBad }: ImportFileOptions, result: ImportResult):
   const name = basename(file);
   if (result.outcome === "duplicate") {
     const at = result.importedAt.toString({ smallestUnit: "second" });
-    const before = `${name}: was imported before, on ${at} as ${result.name}; nothing was changed`;
+    const before = `${name}: was imported before, on ${at} as ${result.name} (import ${result.id}); nothing was changed`;
     if (result.skipped === 0) return before;
     const left = `${plural(result.skipped, "bad line was", "bad lines were")} left out then`;
     return `${before}\n${left}, and written to ${result.skipFile ?? "a file"}; mend them in this file, and import it again`;
@@ -153,7 +155,8 @@ function resultText({ file, skipBad }: ImportFileOptions, result: ImportResult):
   const { lines, knownLines, corrected, leftOut, takenBack, skipped, restaurantsCreated, sums, businessDates } = result;
   const [first] = businessDates;
   const last = businessDates.at(-1);
-  const texts = [`${name}: ${plural(lines, "sale")} recorded, ${amounts(sums)}`];
+  const number = result.id === undefined ? "" : ` (import ${result.id})`;
+  const texts = [`${name}: ${plural(lines, "sale")} recorded, ${formatSums(sums)}${number}`];
   if (knownLines > 0) texts.push(`${plural(knownLines, "line was", "lines were")} recorded before`);
   if (leftOut > 0) texts.push(`${plural(leftOut, "line was", "lines were")} left out by --only and --except`);
   if (takenBack > 0) texts.push(`${plural(takenBack, "sale was", "sales were")} taken back, being left out now`);
@@ -169,9 +172,4 @@ function resultText({ file, skipBad }: ImportFileOptions, result: ImportResult):
     if (skipped > result.badLines.length) texts.push(`and ${formatCount(skipped - result.badLines.length)} more`);
   }
   return texts.join("\n");
-}
-
-function amounts(sums: ReadonlyMap<string, bigint>): string {
-  if (sums.size === 0) return "nothing sold";
-  return Array.from(sums, ([currency, minor]) => formatMoney(minor, currency)).join(", ");
 }

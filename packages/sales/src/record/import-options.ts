@@ -1,4 +1,5 @@
 /** What an import is told, and what it answers. */
+import type { Actor } from "@nightwriter/audit";
 import type { Acceptance } from "../acceptances.ts";
 import type { BadLine } from "../import-fault.ts";
 import type { AmountColumns } from "../read/amount.ts";
@@ -19,6 +20,8 @@ export interface ImportOptions extends FileOptions, RestaurantOptions, RowFilter
   readonly skipBad?: string;
   /** What is meant, of what would be refused because it is in doubt. Default: nothing. */
   readonly accept?: ReadonlySet<Acceptance>;
+  /** Who imports, for `imports list`. Default: nobody is named. */
+  readonly actor?: Actor;
   /** How many bad lines are told one by one. Default: 100; all are counted. */
   readonly maxBadLines?: number;
   /** Called for every 64 KiB or so. */
@@ -38,6 +41,8 @@ export interface ImportProgress {
 export type ImportResult =
   | {
       readonly outcome: "imported";
+      /** The number of the import, for `imports show` and `undo`. Undefined: nothing was recorded, and it is not remembered. */
+      readonly id: bigint | undefined;
       /** What `sales.sale.source` says of these lines. */
       readonly source: string;
       /** Sales recorded now. */

@@ -140,7 +140,8 @@ async function record(
   const { sums, businessDates } = isStaged ? await sumRecorded(session, recording) : rows;
   // A content of which nothing was recorded is not remembered: any file with this header would be its growth, and one whose lines are all
   // bad was read in a wrong way, and is to be read in the right one.
-  if (lines > 0 || known !== undefined) {
+  const isRemembered = lines > 0 || known !== undefined;
+  if (isRemembered) {
     const kept = {
       kept: lines,
       leftOut,
@@ -157,6 +158,7 @@ async function record(
   return {
     ...others,
     outcome: "imported",
+    id: isRemembered ? id : undefined,
     source,
     restaurantsCreated: loaded.restaurantsCreated,
     lines: added,

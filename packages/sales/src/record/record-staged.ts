@@ -80,7 +80,7 @@ export async function rememberNeeds(session: Session, importId: bigint): Promise
   await session.query(
     `insert into sales.import_need (import_id, needs_id)
      select $1, needed.id from (
-       select import_id as id from pg_temp.current union select import_id from pg_temp.taken
+       select import_id as id from pg_temp.current union select import_id from pg_temp.taken union select import_id from pg_temp.gone
        union
        select (select min(import.id) from sales.import where import.source = sale.first_source)
        from (

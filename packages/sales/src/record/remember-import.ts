@@ -54,7 +54,7 @@ export async function rememberImport(
   { db }: Database,
   { options, content, reading, reserved, recorded }: RememberedImport,
 ): Promise<void> {
-  const { file, skipBad } = options;
+  const { file, skipBad, actor } = options;
   const { print, scope, known } = content;
   const bad = badLines(content, recorded);
   await session.run(
@@ -91,6 +91,8 @@ export async function rememberImport(
         first_date: recorded.businessDates[0]?.toString() ?? null,
         last_date: recorded.businessDates.at(-1)?.toString() ?? null,
         newest: recorded.newest ?? null,
+        actor: actor?.name ?? null,
+        host: actor?.host ?? null,
       })
       .compile(),
   );

@@ -43,14 +43,18 @@ export async function dropRepeats(
 
 /** What the last import that set an id made of its sale. */
 export async function findById(session: Session): Promise<void> {
-  await inSlices(
-    session,
-    `insert into pg_temp.current
-     select line, now.import_id, now.restaurant_id, now.business_date, now.amount_minor, now.first_date, now.first_source, now.first_line, false
-     from pg_temp.staged cross join lateral (
-       select * from sales.identity where identity.hash = staged.hash order by import_id desc limit 1
-     ) as now where line between $1 and $2 and now.amount_minor is not null`,
-  );
+  await inSlices(session, {
+    given: `now as (
+        select line, now.* from pg_temp.staged cross join lateral (
+          select * from sales.identity where identity.hash = staged.hash order by import_id desc limit 1
+        ) as now where line between $1 and $2
+      ), taken_back as (
+        insert into pg_temp.gone select distinct import_id from now where amount_minor is null on conflict do nothing
+      )`,
+    change: `insert into pg_temp.current
+      select line, import_id, restaurant_id, business_date, amount_minor, first_date, first_source, first_line, false
+      from now where amount_minor is not null`,
+  });
 }
 
 /** The sales of lines that are left out. */

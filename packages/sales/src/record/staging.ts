@@ -1,7 +1,7 @@
 /**
  * Temporary tables that a file's lines are compared in before anything is recorded: `staged`, what the lines say; `current`, which of
  * them are sales that are recorded already, and what those are now, adopted if they had no such id; `pair`, which of them look like other recorded sales;
- * `left_out`, lines that a filter left out; `taken`, the recorded sales of these.
+ * `gone`, imports that took sales back which are new again; `left_out`, lines that a filter left out; `taken`, the recorded sales of these.
  * They are gone with the transaction.
  */
 import type { Session } from "@nightwriter/database";
@@ -14,6 +14,7 @@ const tables = [
     restaurant_id text collate "C" not null, business_date date, line bigint not null, amount_minor bigint, local_time timestamp, hash uuid,
     is_kept boolean not null
   ) on commit drop`,
+  `create temporary table gone (import_id bigint primary key) on commit drop`,
   `create temporary table left_out (like staged) on commit drop`,
   `create temporary table taken (
     line bigint primary key, hash uuid, import_id bigint, was_restaurant text collate "C" not null, was_date date not null,
@@ -49,8 +50,13 @@ export async function indexStaging(session: Session, { leftOut }: { readonly lef
   await session.query("analyze pg_temp.staged");
 }
 
-/** Runs a statement for all staged lines, a slice at a time: $1 is the first line of the slice, $2 its last. Returns how many rows it changed. */
-export async function inSlices(session: Session, text: string, parameters: readonly unknown[] = []): Promise<number> {
+/** Runs a statement, and the common tables that are `given` to it, for all staged lines, a slice at a time: $1 is the first line of the slice, $2 its last. Returns how many rows it changed. */
+export async function inSlices(
+  session: Session,
+  change: string | { readonly given: string; readonly change: string },
+  parameters: readonly unknown[] = [],
+): Promise<number> {
+  const [given, text] = typeof change === "string" ? ["", change] : [`${change.given}, `, change.change];
   const [bounds] = await session.query<{ first: bigint | null; last: bigint | null }>(
     "select min(line) as first, max(line) as last from pg_temp.staged",
   );
@@ -58,7 +64,7 @@ export async function inSlices(session: Session, text: string, parameters: reado
   const last = Number(bounds?.last ?? 0n);
   for (let first = Number(bounds?.first ?? 1n); first <= last; first += sliceLines) {
     const [changed] = await session.query<{ count: bigint }>(
-      `with changed as (${text} returning 1) select count(*) as count from changed`,
+      `with ${given}changed as (${text} returning 1) select count(*) as count from changed`,
       [first, first + sliceLines - 1, ...parameters],
     );
     count += Number(changed?.count ?? 0n);
