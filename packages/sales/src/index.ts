@@ -15,7 +15,7 @@ export { currencyDigits } from "./read/currency.ts";
 export { compileDateFormat, type DateFormat } from "./read/date-format.ts";
 export type { ColumnValue } from "./read/row-filter.ts";
 export { BadLines } from "./record/bad-lines.ts";
-export type { ImportOptions, ImportProgress, ImportResult } from "./record/import-options.ts";
+export type { ImportLook, ImportOptions, ImportProgress, ImportResult } from "./record/import-options.ts";
 export { importSales } from "./record/import-sales.ts";
 export {
   type Complaint,

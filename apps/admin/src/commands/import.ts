@@ -22,8 +22,9 @@ where bad lines go. Column names match whatever their case. Negative amounts are
       --quantity-column Quantity --price-column "Product Price" --zone Europe/London --currency GBP`,
     `import outlets.csv --restaurant-column City --date-column "Order Date" --date-format "dd/MM/yy HH:mm" \\
       --amount-column Amount --zone Europe/London --cutoff 04:00 --currency GBP --skip-bad bad-lines.csv`,
+    `import orders.csv --restaurant soho --dry-run`,
   ],
-  notInOrder: "bad lines were left out (--skip-bad)",
+  notInOrder: "bad lines were left out (--skip-bad), or there is no sale in the file",
   define(definition, perform) {
     const command = definition
       .argument("<file>", "the CSV file; .gz is decompressed")
@@ -63,6 +64,8 @@ where bad lines go. Column names match whatever their case. Negative amounts are
         "--source <name>",
         "where ids and files come from, if one restaurant has several such: a till, a platform",
       )
+      .optionsGroup("Before it is recorded:")
+      .option("--dry-run", "do all of it, say what would come of it, and take it back: nothing stays", false)
       .optionsGroup("What is meant, where it would be refused otherwise:");
     for (const [name, text] of Object.entries(acceptances)) command.option(`--${name}`, text);
     command.action((file, options) =>

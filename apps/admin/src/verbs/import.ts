@@ -15,6 +15,7 @@ import { type Answer, answer } from "../answer.ts";
 import { badLinesShown, badLinesTable, delimiterFrom, noteBadLines } from "../bad-lines.ts";
 import { connectDatabase } from "../connect-database.ts";
 import { watchInterrupt } from "../interrupt.ts";
+import { lookText } from "../look-text.ts";
 import { openLogger } from "../open-logger.ts";
 import { formatCount, plural } from "../output/format.ts";
 import { formatSums } from "../output/money.ts";
@@ -44,6 +45,7 @@ export interface ImportFileOptions {
   readonly skipBad?: string | undefined;
   readonly idColumn?: readonly string[] | undefined;
   readonly source?: string | undefined;
+  readonly dryRun: boolean;
   readonly accepted: ReadonlySet<Acceptance>;
 }
 
@@ -70,8 +72,8 @@ export async function importFile(terminal: Terminal, options: ImportFileOptions)
     });
     progress.stop();
     return answer({
-      inOrder: result.skipped === 0,
-      document: { file: options.file, ...result },
+      inOrder: result.skipped === 0 && hasSales(result),
+      document: { file: options.file, dryRun: options.dryRun, ...result },
       text: resultText(options, result),
     });
   } catch (error) {
@@ -85,7 +87,7 @@ export async function importFile(terminal: Terminal, options: ImportFileOptions)
 /** The options in the words of packages/sales, contradictions refused. */
 function requestOf(options: ImportFileOptions): ImportOptions {
   const { file, create, dateColumn, dateFormat, decimalComma, delimiter, skipLines, only, except, encoding } = options;
-  const { zone, cutoff, currency, skipBad, idColumn, source, accepted } = options;
+  const { zone, cutoff, currency, skipBad, idColumn, source, dryRun, accepted } = options;
   return {
     file,
     restaurant: restaurantOf(options),
@@ -97,6 +99,7 @@ function requestOf(options: ImportFileOptions): ImportOptions {
     encoding,
     maxBadLines: badLinesShown,
     accept: accepted,
+    dryRun,
     ...(idColumn !== undefined && { idColumns: idColumn }),
     ...(source !== undefined && { feed: source }),
     ...(delimiter !== undefined && { delimiter: delimiterFrom(delimiter) }),
@@ -143,7 +146,11 @@ function kilobytes(bytes: number): number {
   return Math.round(bytes / 1_000);
 }
 
-function resultText({ file, skipBad }: ImportFileOptions, result: ImportResult): string {
+function hasSales(result: ImportResult): boolean {
+  return result.outcome === "duplicate" || result.lines + result.knownLines + result.takenBack > 0;
+}
+
+function resultText({ file, skipBad, dryRun }: ImportFileOptions, result: ImportResult): string {
   const name = basename(file);
   if (result.outcome === "duplicate") {
     const at = result.importedAt.toString({ smallestUnit: "second" });
@@ -156,7 +163,12 @@ function resultText({ file, skipBad }: ImportFileOptions, result: ImportResult):
   const [first] = businessDates;
   const last = businessDates.at(-1);
   const number = result.id === undefined ? "" : ` (import ${result.id})`;
-  const texts = [`${name}: ${plural(lines, "sale")} recorded, ${formatSums(sums)}${number}`];
+  const texts = result.look === undefined ? [] : [`${lookText(result.look)}\n`];
+  texts.push(
+    hasSales(result)
+      ? `${name}: ${plural(lines, "sale")} ${dryRun ? "would be recorded" : "recorded"}, ${formatSums(sums)}${number}`
+      : `${name}: has no sale; nothing was recorded`,
+  );
   if (knownLines > 0) texts.push(`${plural(knownLines, "line was", "lines were")} recorded before`);
   if (leftOut > 0) texts.push(`${plural(leftOut, "line was", "lines were")} left out by --only and --except`);
   if (takenBack > 0) texts.push(`${plural(takenBack, "sale was", "sales were")} taken back, being left out now`);
@@ -168,8 +180,10 @@ function resultText({ file, skipBad }: ImportFileOptions, result: ImportResult):
     texts.push("the last line has no line end; if it was half of one, import the file again when it is whole");
   if (restaurantsCreated > 0) texts.push(`${plural(restaurantsCreated, "restaurant")} recorded`);
   if (skipped > 0) {
-    texts.push(`${plural(skipped, "bad line")} written to ${skipBad ?? ""}:`, badLinesTable(result.badLines));
+    const fate = `${dryRun ? "would be " : ""}written to ${skipBad ?? ""}`;
+    texts.push(`${plural(skipped, "bad line")} ${fate}:`, badLinesTable(result.badLines));
     if (skipped > result.badLines.length) texts.push(`and ${formatCount(skipped - result.badLines.length)} more`);
   }
+  if (dryRun) texts.push("this was a dry run: nothing was recorded");
   return texts.join("\n");
 }

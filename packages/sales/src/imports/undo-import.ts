@@ -39,26 +39,8 @@ export interface UndoneImport {
 
 /** All of it, or nothing. Throws ImportFault `import_unknown`, `import_needed`, `date_closed`, `in_doubt`; SqlFault. */
 export async function undoImport(database: Database, options: UndoOptions): Promise<UndoneImport> {
-  const { dryRun = false, onWait } = options;
-  let result: UndoneImport | undefined;
-  try {
-    return await inTurn(
-      database,
-      async (session) => {
-        result = await undoInTurn(database, session, options);
-        if (dryRun) throw new TakenBack();
-        return result;
-      },
-      onWait,
-    );
-  } catch (error) {
-    if (error instanceof TakenBack && result !== undefined) return result;
-    throw error;
-  }
+  return inTurn(database, (session) => undoInTurn(database, session, options), options);
 }
-
-/** Ends the transaction of what was only to be looked at. */
-class TakenBack extends Error {}
 
 interface Target {
   readonly id: bigint;

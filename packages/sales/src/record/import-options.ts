@@ -20,6 +20,8 @@ export interface ImportOptions extends FileOptions, RestaurantOptions, RowFilter
   readonly skipBad?: string;
   /** What is meant, of what would be refused because it is in doubt. Default: nothing. */
   readonly accept?: ReadonlySet<Acceptance>;
+  /** Does it all, says what would come of it, and takes it back: nothing stays, no skip file either. Default: false. */
+  readonly dryRun?: boolean;
   /** Who imports, for `imports list`. Default: nobody is named. */
   readonly actor?: Actor;
   /** How many bad lines are told one by one. Default: 100; all are counted. */
@@ -38,10 +40,43 @@ export interface ImportProgress {
   readonly lines: number;
 }
 
+/** What a dry run shows besides. */
+export interface ImportLook {
+  readonly delimiter: string;
+  readonly encoding: string;
+  readonly header: readonly string[];
+  /** The first lines as they are recorded. */
+  readonly firstLines: readonly ReadLine[];
+  /** What is recorded now, by restaurant; the largest first, up to a hundred. */
+  readonly restaurants: readonly RestaurantLook[];
+}
+
+/** A sale as its line says it. */
+export interface ReadLine {
+  readonly line: number;
+  readonly restaurant: string;
+  readonly businessDate: string;
+  /** On the restaurant's wall clock; undefined: the file does not say it. */
+  readonly localTime: string | undefined;
+  readonly amountMinor: bigint;
+  readonly currency: string;
+}
+
+export interface RestaurantLook {
+  readonly id: string;
+  readonly currency: string;
+  /** Made by this import. */
+  readonly isNew: boolean;
+  readonly sales: number;
+  readonly sumMinor: bigint;
+  readonly firstDate: string;
+  readonly lastDate: string;
+}
+
 export type ImportResult =
   | {
       readonly outcome: "imported";
-      /** The number of the import, for `imports show` and `undo`. Undefined: nothing was recorded, and it is not remembered. */
+      /** The number of the import, for `imports show` and `undo`. Undefined: nothing was recorded, or only for a look, and it is not remembered. */
       readonly id: bigint | undefined;
       /** What `sales.sale.source` says of these lines. */
       readonly source: string;
@@ -70,6 +105,8 @@ export type ImportResult =
       readonly sums: ReadonlyMap<string, bigint>;
       /** The business dates of what was recorded now, in order. */
       readonly businessDates: readonly Temporal.PlainDate[];
+      /** How the file was read, and whose the sales are. Undefined: it was no dry run. */
+      readonly look: ImportLook | undefined;
     }
   | {
       /** This content was imported for this restaurant before, and read in the same way; nothing was changed. */

@@ -17,6 +17,7 @@ import type { ImportOptions, ImportProgress, ImportResult } from "./import-optio
 import { findKnownContent } from "./known-content.ts";
 import type { KnownImport } from "./known-imports.ts";
 import { loadLines } from "./load-lines.ts";
+import { lookAt } from "./look.ts";
 import { readingOf } from "./reading.ts";
 import { type Recording, recordLines, sumRecorded } from "./record-lines.ts";
 import { rememberNeeds } from "./record-staged.ts";
@@ -36,11 +37,10 @@ export async function importSales(database: Database, options: ImportOptions): P
   const plan = planImport(options);
   const report = reporter(options);
   try {
-    return await inTurn(
-      database,
-      (session) => importInTurn(database, session, { options, plan, report }),
-      report.waiting,
-    );
+    return await inTurn(database, (session) => importInTurn(database, session, { options, plan, report }), {
+      onWait: report.waiting,
+      ...(options.dryRun === true && { dryRun: true }),
+    });
   } catch (error) {
     // If the commit's answer was lost, the good lines may be recorded, and the bad ones must stay too.
     if (!(error instanceof SqlFault && error.code === "lost")) await plan.bad.discard();
@@ -52,10 +52,11 @@ type Plan = { readonly format: DateFormat; readonly bad: BadLines };
 
 /** Checks what can be checked without the file and the database. */
 function planImport(options: ImportOptions): Plan {
-  const { date, skipBad, encoding = "utf-8", maxBadLines = 100 } = options;
+  const { date, skipBad, encoding = "utf-8", maxBadLines = 100, dryRun = false } = options;
   checkRestaurantOptions(options);
   checkDelimiter(options);
-  const skipFile = skipBad === undefined ? undefined : new SkipFile(skipBad, iconvNames[encoding]);
+  const skipFile =
+    skipBad === undefined ? undefined : new SkipFile(skipBad, { encoding: iconvNames[encoding], dryRun });
   return { format: compileDateFormat(date.format), bad: new BadLines(maxBadLines, skipFile) };
 }
 
@@ -123,7 +124,7 @@ async function record(
   session: Session,
   { options, plan: { bad, format }, report, recording }: Work & { readonly recording: Recording },
 ): Promise<ImportResult> {
-  const { file, restaurant, accept = nothingAccepted } = options;
+  const { file, restaurant, accept = nothingAccepted, dryRun = false } = options;
   const { id, source, content, reading, isStaged } = recording;
   const { known, print, scope } = content;
   const datesBefore = await findRecordedDates(session);
@@ -158,7 +159,7 @@ async function record(
   return {
     ...others,
     outcome: "imported",
-    id: isRemembered ? id : undefined,
+    id: isRemembered && !dryRun ? id : undefined,
     source,
     restaurantsCreated: loaded.restaurantsCreated,
     lines: added,
@@ -169,6 +170,7 @@ async function record(
     endsLine: print.endsLine,
     sums,
     businessDates,
+    look: dryRun ? await lookAt(session, { options, source, businessDates, loaded, first: rows.first }) : undefined,
   };
 }
 

@@ -59,6 +59,8 @@ export interface Loaded {
   /** Records that the filter left out. */
   readonly leftOut: number;
   readonly restaurantsCreated: number;
+  readonly header: readonly string[];
+  readonly delimiter: string;
 }
 
 /** Lines per COPY: a second or so of the server's work. */
@@ -159,6 +161,8 @@ class Loader {
       known: this.#known,
       leftOut: this.#leftOut,
       restaurantsCreated: this.#restaurants.created,
+      header: this.#header,
+      delimiter: this.#delimiter,
     };
   }
 

@@ -30,6 +30,7 @@ const sayings: { readonly [Name in keyof Given]: (value: Given[Name]) => Reading
   create: nothing,
   skipBad: nothing,
   accept: nothing,
+  dryRun: nothing,
   actor: nothing,
   maxBadLines: nothing,
   onProgress: nothing,

@@ -5,6 +5,7 @@ import { businessDay, isoDateOf, wallMsOf } from "../read/business-date.ts";
 import type { DateFormat } from "../read/date-format.ts";
 import { dayBy } from "../restaurants/clock.ts";
 import type { Restaurant } from "../restaurants/restaurant-store.ts";
+import type { ReadLine } from "./import-options.ts";
 import type { Complaint, LineTarget } from "./load-lines.ts";
 import { saleHash } from "./sale-hash.ts";
 
@@ -37,6 +38,8 @@ const staged =
 /** Null, as COPY's text format writes it. */
 const nothing = String.raw`\N`;
 const dayMs = 86_400_000;
+/** Lines that are kept as they were read. */
+const firstLines = 5;
 
 export class SaleRows implements LineTarget {
   readonly copy: string;
@@ -52,6 +55,7 @@ export class SaleRows implements LineTarget {
   /** Days since 1970 as text, and those of them that are business dates of rows. */
   readonly #texts = new Map<number, string>();
   readonly #dates = new Set<string>();
+  readonly #first: ReadLine[] = [];
   #newestMs = Number.NEGATIVE_INFINITY;
 
   constructor({ date, amount, idColumns = [], feed = "", decimalComma = false, accept }: Columns, setting: Setting) {
@@ -79,7 +83,13 @@ export class SaleRows implements LineTarget {
     }
     this.#sums.set(restaurant.currency, (this.#sums.get(restaurant.currency) ?? 0n) + sale.amountMinor);
     this.#newestMs = Math.max(this.#newestMs, sale.wallMs);
+    if (this.#first.length < firstLines) this.#first.push(this.#readLine(sale, restaurant, line));
     return this.#row(sale, restaurant, line);
+  }
+
+  #readLine({ day, wallMs, amountMinor }: Sale, { id, currency }: Restaurant, line: number): ReadLine {
+    const localTime = this.#setting.format.hasTime ? this.#timeOf(wallMs) : undefined;
+    return { line, restaurant: id, businessDate: this.#textOf(day), localTime, amountMinor, currency };
   }
 
   /** A line without an id that was known before has nothing to say, nor has any where sales have none. */
@@ -95,6 +105,11 @@ export class SaleRows implements LineTarget {
     const time = this.#setting.format.hasTime ? this.#timeOf(wallMs) : nothing;
     const date = this.#textOf(this.#dayOf(ms, restaurant));
     return `${restaurant.copyId}\t${date}\t${line}\t${amountText}\t${time}\t${hash}\tf\n`;
+  }
+
+  /** Some of the lines, as they were read. */
+  get first(): readonly ReadLine[] {
+    return this.#first;
   }
 
   /** By currency, of all lines that were kept. */

@@ -20,14 +20,16 @@ export class SkipFile {
   readonly #path: string;
   readonly #partial: string;
   readonly #encoding: string;
+  readonly #isDry: boolean;
   #delimiter = ",";
   #handle: FileHandle | undefined;
   #text = "";
   #kept = false;
 
-  /** Nothing is looked at or written yet. */
-  constructor(path: string, encoding: string) {
+  /** Nothing is looked at or written yet; nothing is ever written with `dryRun`. */
+  constructor(path: string, { encoding, dryRun = false }: { readonly encoding: string; readonly dryRun?: boolean }) {
     this.#path = path;
+    this.#isDry = dryRun;
     this.#partial = `${path}.partial`;
     this.#encoding = encoding;
   }
@@ -59,6 +61,10 @@ export class SkipFile {
 
   /** Writes what was added since. Throws ImportFault `skip_file_unwritable`. */
   async flush(): Promise<void> {
+    if (this.#isDry) {
+      this.#text = "";
+      return;
+    }
     try {
       this.#handle ??= await open(this.#partial, "w");
       await this.#handle.write(iconv.encode(this.#text, this.#encoding));
@@ -71,6 +77,7 @@ export class SkipFile {
   /** After it returns the file stands under its name, and survives a crash of the machine. */
   async keep(): Promise<void> {
     await this.flush();
+    if (this.#isDry) return;
     try {
       await this.#handle?.datasync();
       await this.#close();
@@ -84,6 +91,7 @@ export class SkipFile {
   /** Removes it again: nothing was recorded. */
   async discard(): Promise<void> {
     await this.#close();
+    if (this.#isDry) return;
     await rm(this.#kept ? this.#path : this.#partial, { force: true });
   }
 

@@ -14,14 +14,21 @@ const lockNotAvailable = "55P03";
 /** Where the connection has no limits of time: a process that is stopped in its turn must not stop all others for ever. */
 const limits = { lock_timeout: "5s", statement_timeout: "5min" };
 
+export interface TurnOptions {
+  /** Called whenever the server's lock timeout has passed and another import is still at work. */
+  readonly onWait?: (() => void) | undefined;
+  /** Takes back what `work` did once it is done: it was only to be seen what comes of it. Default: false. */
+  readonly dryRun?: boolean;
+}
+
 /**
- * Runs `work` in a transaction of its own, alone among all imports; commits what it did, or nothing of it. `onWait` is
- * called whenever the server's lock timeout has passed and another import is still at work. Throws SqlFault, and what `work` throws.
+ * Runs `work` in a transaction of its own, alone among all imports; commits what it did, or nothing of it. Throws SqlFault, and what `work`
+ * throws.
  */
 export async function inTurn<Result>(
   database: Database,
   work: (session: Session) => Promise<Result>,
-  onWait: () => void = () => {},
+  { onWait = () => {}, dryRun = false }: TurnOptions = {},
 ): Promise<Result> {
   return database.session(async (session) => {
     while (!(await takeTurn(session))) onWait();
@@ -33,7 +40,7 @@ export async function inTurn<Result>(
       await session.query("rollback").catch(() => undefined);
       throw error;
     }
-    await session.query("commit");
+    await session.query(dryRun ? "rollback" : "commit");
     return result;
   });
 }
