@@ -12,6 +12,8 @@ export const acceptances = {
   "unseen-ok": "no line needs to have the values that --only and --except name",
   "take-back": "take sales back that were recorded and are left out now, however many they are",
   older: "correct sales though this export is older than the one that last said what they are",
+  "sums-ok": "lines that are the sum of others are sales too",
+  "future-ok": "all dates are in the future, and are right",
   "before-opening": "record sales from before a restaurant's opening total too, on top of it",
 } as const;
 

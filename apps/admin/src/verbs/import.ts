@@ -71,6 +71,7 @@ export async function importFile(terminal: Terminal, options: ImportFileOptions)
       onProgress: tellProgress(terminal, progress),
     });
     progress.stop();
+    for (const warning of warningsOf(result)) terminal.note(`${basename(options.file)}: ${warning}`);
     return answer({
       inOrder: result.skipped === 0 && hasSales(result),
       document: { file: options.file, dryRun: options.dryRun, ...result },
@@ -144,6 +145,10 @@ function tellProgress(terminal: Terminal, progress: Progress): (now: ImportProgr
 
 function kilobytes(bytes: number): number {
   return Math.round(bytes / 1_000);
+}
+
+function warningsOf(result: ImportResult): readonly string[] {
+  return result.outcome === "duplicate" ? [] : result.warnings;
 }
 
 function hasSales(result: ImportResult): boolean {

@@ -105,6 +105,8 @@ export type ImportResult =
       readonly sums: ReadonlyMap<string, bigint>;
       /** The business dates of what was recorded now, in order. */
       readonly businessDates: readonly Temporal.PlainDate[];
+      /** What looks as if it might not be meant. */
+      readonly warnings: readonly string[];
       /** How the file was read, and whose the sales are. Undefined: it was no dry run. */
       readonly look: ImportLook | undefined;
     }

@@ -11,6 +11,7 @@ import { checkDelimiter, iconvNames } from "../read/csv-file.ts";
 import { compileDateFormat, type DateFormat } from "../read/date-format.ts";
 import { RowFilter } from "../read/row-filter.ts";
 import { checkRestaurantOptions } from "../restaurants/restaurant-store.ts";
+import { findToday, type SuspicionOptions, Suspicions } from "../suspicions/suspicions.ts";
 import { BadLines } from "./bad-lines.ts";
 import { currentEpoch } from "./epoch.ts";
 import type { ImportOptions, ImportProgress, ImportResult } from "./import-options.ts";
@@ -129,14 +130,26 @@ async function record(
   const { known, print, scope } = content;
   const datesBefore = await findRecordedDates(session);
   if (isStaged) await createStaging(session);
-  const rows = new SaleRows(options, { ...recording, format });
+  const suspicions = new Suspicions(await suspicionOptions(session, recording, format));
+  const rows = new SaleRows(options, { ...recording, format, suspicions });
   const filter = new RowFilter(options);
   const onProgress = report.recording(print.byteCount);
-  const load = { file: options, print, restaurant, restaurants: options, bad, filter, known, onProgress };
+  const load = {
+    file: options,
+    print,
+    restaurant,
+    restaurants: options,
+    bad,
+    filter,
+    known,
+    unused: suspicions.columns,
+    onProgress,
+  };
   const loaded = await loadLines(database, session, { load, target: rows });
   const { lines, leftOut } = loaded;
   await bad.settle(file);
   await assertSeen(session, { name: name(file), filter, scope, accepted: accept });
+  const warnings = await suspicions.settle(session, rows.businessDates);
   const counts = await recordLines(session, recording, { lines, leftOut, rows, datesBefore });
   const { sums, businessDates } = isStaged ? await sumRecorded(session, recording) : rows;
   // A content of which nothing was recorded is not remembered: any file with this header would be its growth, and one whose lines are all
@@ -170,7 +183,26 @@ async function record(
     endsLine: print.endsLine,
     sums,
     businessDates,
+    warnings,
     look: dryRun ? await lookAt(session, { options, source, businessDates, loaded, first: rows.first }) : undefined,
+  };
+}
+
+async function suspicionOptions(
+  session: Session,
+  { options, content }: Recording,
+  format: DateFormat,
+): Promise<SuspicionOptions> {
+  const { file, restaurant, feed = "", idColumns = [], accept = nothingAccepted } = options;
+  return {
+    name: name(file),
+    accepted: accept,
+    hasIds: idColumns.length > 0,
+    format,
+    restaurantColumn: "column" in restaurant ? restaurant.column : undefined,
+    restaurantId: content.scope.restaurantId,
+    feed,
+    today: await findToday(session),
   };
 }
 

@@ -15,6 +15,7 @@ import type { CsvRecord } from "../read/csv-reader.ts";
 import { findColumns, hasColumn } from "../read/header.ts";
 import { RowFilter } from "../read/row-filter.ts";
 import { type Restaurant, type RestaurantOptions, Restaurants } from "../restaurants/restaurant-store.ts";
+import type { UnusedColumns } from "../suspicions/unused-columns.ts";
 import type { BadLines } from "./bad-lines.ts";
 
 /** Which restaurant a line belongs to: always the same one, or the one that a column names. */
@@ -48,6 +49,8 @@ export interface Load {
   readonly filter?: RowFilter | undefined;
   /** Lines up to `lineCount` were recorded before, `except` for some. Default: none. */
   readonly known?: { readonly lineCount: number; readonly except: ReadonlySet<number> } | undefined;
+  /** Sees what stands in columns that nobody asks for. Default: nobody does. */
+  readonly unused?: UnusedColumns | undefined;
   readonly onProgress?: (bytes: number, lastLine: number) => void;
 }
 
@@ -182,6 +185,8 @@ class Loader {
     this.#restaurantIndex = "column" in restaurant ? find([restaurant.column])[0] : undefined;
     this.#filterIndexes = find(this.#filter.columns);
     this.#indexes = [...find(columns), ...optional.flat()];
+    const used = [...this.#indexes, ...this.#filterIndexes, this.#restaurantIndex ?? -1];
+    this.#load.unused?.begin(this.#header, new Set(used));
     bad.header({ raw: header.raw, delimiter: this.#delimiter, titles: this.#titles });
     if ("id" in restaurant) await this.#beginWith(restaurant.id);
   }
@@ -293,6 +298,7 @@ class Loader {
     const row = this.#target.encode(this.#fieldsOf(record), restaurant, record.line);
     if (typeof row !== "string") return { column: this.#header[this.#indexes[row.column] ?? -1], reason: row.reason };
     this.#lines += 1;
+    this.#load.unused?.take(record.fields);
     return row;
   }
 

@@ -5,6 +5,7 @@ import { businessDay, isoDateOf, wallMsOf } from "../read/business-date.ts";
 import type { DateFormat } from "../read/date-format.ts";
 import { dayBy } from "../restaurants/clock.ts";
 import type { Restaurant } from "../restaurants/restaurant-store.ts";
+import type { Suspicions } from "../suspicions/suspicions.ts";
 import type { ReadLine } from "./import-options.ts";
 import type { Complaint, LineTarget } from "./load-lines.ts";
 import { saleHash } from "./sale-hash.ts";
@@ -16,6 +17,7 @@ type Setting = {
   readonly format: DateFormat;
   /** Into the temporary table that lines are compared in first, instead of straight into sales.sale. */
   readonly isStaged: boolean;
+  readonly suspicions: Suspicions;
 };
 type Columns = {
   readonly date: { readonly column: string };
@@ -83,6 +85,8 @@ export class SaleRows implements LineTarget {
     }
     this.#sums.set(restaurant.currency, (this.#sums.get(restaurant.currency) ?? 0n) + sale.amountMinor);
     this.#newestMs = Math.max(this.#newestMs, sale.wallMs);
+    const { day, wallMs, amountMinor } = sale;
+    this.#setting.suspicions.take({ line, restaurant: restaurant.id, day, wallMs, amountMinor }, restaurant);
     if (this.#first.length < firstLines) this.#first.push(this.#readLine(sale, restaurant, line));
     return this.#row(sale, restaurant, line);
   }
