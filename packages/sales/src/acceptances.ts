@@ -9,6 +9,7 @@ export const acceptances = {
   "once-per-id": "lines with the same id repeat one amount, which counts once",
   adopt: "sales recorded without an id get those of the lines that look like them, whatever their share",
   "all-new": "no line of this file is a sale that was recorded without an id, or with one of other columns",
+  "whole-amounts": "amounts without decimals are whole, whatever the column after them says",
   "unseen-ok": "no line needs to have the values that --only and --except name",
   "take-back": "take sales back that were recorded and are left out now, however many they are",
   older: "correct sales though this export is older than the one that last said what they are",

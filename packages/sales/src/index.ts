@@ -14,6 +14,7 @@ export type { Encoding, FileOptions } from "./read/csv-file.ts";
 export { currencyDigits } from "./read/currency.ts";
 export { compileDateFormat, type DateFormat } from "./read/date-format.ts";
 export type { ColumnValue } from "./read/row-filter.ts";
+export type { DateColumns } from "./read/sale-date.ts";
 export { BadLines } from "./record/bad-lines.ts";
 export type { ImportLook, ImportOptions, ImportProgress, ImportResult } from "./record/import-options.ts";
 export { importSales } from "./record/import-sales.ts";

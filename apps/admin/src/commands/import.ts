@@ -1,5 +1,6 @@
 import { Option } from "@commander-js/extra-typings";
 import { type Acceptance, acceptances } from "@nightwriter/sales/acceptances";
+import { parseBusinessDate } from "../arguments/business-date.ts";
 import { collect } from "../arguments/collect.ts";
 import { columnValue } from "../arguments/column-value.ts";
 import { wholeNumber } from "../arguments/whole-number.ts";
@@ -33,16 +34,24 @@ where bad lines go. Column names match whatever their case. Negative amounts are
       .option("--restaurant-column <name>", "the column that says whose line it is")
       .option("--no-create", "refuse restaurants that are not known, instead of recording them")
       .optionsGroup("When:")
-      .option("--date-column <name>", "the column with the local date and time of a sale", "date")
-      .option("--date-format <tokens>", "how it is written, in Unicode date tokens", "yyyy-MM-dd HH:mm")
+      .option("--date-column <name>", 'the column with the local date and time of a sale (default: "date")')
+      .option("--time-column <name>", "the column with its time, if that is another one")
+      .option(
+        "--date-format <tokens>",
+        'how they are written, in Unicode date tokens: the date, a blank and the time (default: "yyyy-MM-dd HH:mm")',
+      )
+      .option("--date <date>", "the business date of all lines, of a file that has no dates", parseBusinessDate)
+      .option("--zone-column <name>", "the column with the zone, of new restaurants and of known ones")
       .option("--zone <zone>", "IANA time zone: of new restaurants, and what known ones must have")
       .option("--cutoff <HH:MM>", "sales before this time belong to the date before (new restaurants: 00:00)")
       .optionsGroup("How much:")
       .option("--amount-column <name>", 'the column with the amount (default: "amount")')
       .option("--quantity-column <name>", "with --price-column: amount = quantity × price")
       .option("--price-column <name>", "with --quantity-column")
+      .option("--currency-column <name>", "the column with the currency, of new restaurants and of known ones")
       .option("--currency <code>", "ISO 4217 code: of new restaurants, and what known ones must have")
       .option("--decimal-comma", "numbers are written 1.234,50", false)
+      .option("--decimal-comma-column <name>", "only those of this column are; once for each", collect)
       .optionsGroup("The file:")
       .option(
         "--delimiter <character>",

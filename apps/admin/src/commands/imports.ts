@@ -61,6 +61,6 @@ export const imports: CommandGroup = {
   summary: "list, show, undo: what was imported, and the way back",
   description: "What was imported from files, by whom, and what came of it; and the way back.",
   group: group.setUp,
-  examples: [...list.examples.slice(0, 1), ...show.examples.slice(0, 1), ...undo.examples.slice(0, 1)],
+  examples: [...list.examples.slice(1), ...show.examples.slice(0, 1), ...undo.examples.slice(0, 1)],
   subverbs: [list, show, undo],
 };

@@ -28,8 +28,12 @@ export interface ImportFileOptions {
   readonly restaurant?: string | undefined;
   readonly restaurantColumn?: string | undefined;
   readonly create: boolean;
-  readonly dateColumn: string;
-  readonly dateFormat: string;
+  readonly dateColumn?: string | undefined;
+  readonly timeColumn?: string | undefined;
+  readonly dateFormat?: string | undefined;
+  readonly date?: Temporal.PlainDate | undefined;
+  readonly zoneColumn?: string | undefined;
+  readonly currencyColumn?: string | undefined;
   readonly zone?: string | undefined;
   readonly cutoff?: string | undefined;
   readonly amountColumn?: string | undefined;
@@ -37,6 +41,7 @@ export interface ImportFileOptions {
   readonly priceColumn?: string | undefined;
   readonly currency?: string | undefined;
   readonly decimalComma: boolean;
+  readonly decimalCommaColumn?: readonly string[] | undefined;
   readonly delimiter?: string | undefined;
   readonly skipLines: number;
   readonly only?: readonly ColumnValue[] | undefined;
@@ -87,15 +92,16 @@ export async function importFile(terminal: Terminal, options: ImportFileOptions)
 
 /** The options in the words of packages/sales, contradictions refused. */
 function requestOf(options: ImportFileOptions): ImportOptions {
-  const { file, create, dateColumn, dateFormat, decimalComma, delimiter, skipLines, only, except, encoding } = options;
-  const { zone, cutoff, currency, skipBad, idColumn, source, dryRun, accepted } = options;
+  assertSaidOnce(options);
+  const { file, create, decimalComma, decimalCommaColumn, delimiter, skipLines, only, except, encoding } = options;
+  const { zoneColumn, currencyColumn, zone, cutoff, currency, skipBad, idColumn, source, dryRun, accepted } = options;
   return {
     file,
     restaurant: restaurantOf(options),
-    date: { column: dateColumn, format: dateFormat },
+    date: dateOf(options),
     amount: amountOf(options),
     create,
-    decimalComma,
+    decimalComma: decimalComma || (decimalCommaColumn ?? false),
     titleLines: skipLines,
     encoding,
     maxBadLines: badLinesShown,
@@ -106,6 +112,8 @@ function requestOf(options: ImportFileOptions): ImportOptions {
     ...(delimiter !== undefined && { delimiter: delimiterFrom(delimiter) }),
     ...(only !== undefined && { only }),
     ...(except !== undefined && { except }),
+    ...(zoneColumn !== undefined && { zoneColumn }),
+    ...(currencyColumn !== undefined && { currencyColumn }),
     ...(zone !== undefined && { zone }),
     ...(cutoff !== undefined && { cutoff }),
     ...(currency !== undefined && { currency }),
@@ -120,6 +128,22 @@ function restaurantOf({ restaurant, restaurantColumn }: ImportFileOptions): Impo
   throw new UsageFault(
     "whose sales these are: say either --restaurant or --restaurant-column; see nightwriter import --help",
   );
+}
+
+function assertSaidOnce({ zone, zoneColumn, currency, currencyColumn }: ImportFileOptions): void {
+  if (zone !== undefined && zoneColumn !== undefined) throw new UsageFault("say either --zone or --zone-column");
+  if (currency !== undefined && currencyColumn !== undefined) {
+    throw new UsageFault("say either --currency or --currency-column");
+  }
+}
+
+function dateOf({ dateColumn, timeColumn, dateFormat, date }: ImportFileOptions): ImportOptions["date"] {
+  if (date === undefined) {
+    const column = { column: dateColumn ?? "date", format: dateFormat ?? "yyyy-MM-dd HH:mm" };
+    return timeColumn === undefined ? column : { ...column, timeColumn };
+  }
+  if (dateColumn === undefined && timeColumn === undefined && dateFormat === undefined) return { on: date };
+  throw new UsageFault("when it was sold: say either --date for all lines, or the columns that say it");
 }
 
 function amountOf({ amountColumn, quantityColumn, priceColumn }: ImportFileOptions): ImportOptions["amount"] {

@@ -17,8 +17,8 @@ export interface FileOptions {
   readonly titleLines?: number;
   /** Default: utf-8, with or without a byte order mark. latin-1 is read as windows-1252, its superset, as browsers do. */
   readonly encoding?: Encoding;
-  /** 1.234,56 instead of 1,234.56. Default: false. */
-  readonly decimalComma?: boolean;
+  /** 1.234,56 instead of 1,234.56: in all columns of amounts, or in these. Default: false. */
+  readonly decimalComma?: boolean | readonly string[];
   readonly signal?: AbortSignal;
 }
 

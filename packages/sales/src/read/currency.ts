@@ -30,3 +30,42 @@ export function currencyDigits(currency: string): number {
   }
   return exceptions.get(currency) ?? 2;
 }
+
+/** Whether it is one, and not three letters only. */
+export function isCurrency(text: string): boolean {
+  return known.has(text);
+}
+
+export function isCurrencyCode(text: string): boolean {
+  return /^[A-Z]{3}$/u.test(text);
+}
+
+/** Signs that Unicode's data give to fewer currencies than people do. */
+const shared: ReadonlyMap<string, string> = new Map([
+  ["Rs", "INR PKR LKR NPR MUR SCR"],
+  ["\uFDFC", "IRR YER OMR SAR QAR"],
+]);
+const symbols = new Map<string, string>();
+
+/**
+ * Whether a code, or a sign beside a number, is the currency's. A sign may be many currencies', `$` for one; by the narrow symbols of the
+ * Unicode Common Locale Data Repository.
+ */
+export function isSameCurrency(written: string, currency: string): boolean {
+  if (isCurrencyCode(written)) return written === currency;
+  const sharing = shared.get(written) ?? shared.get(written.normalize("NFKC").replace(/\.$/u, ""));
+  return sharing?.split(" ").includes(currency) ?? symbolOf(currency).includes(written.normalize("NFKC"));
+}
+
+function symbolOf(currency: string): string {
+  const known = symbols.get(currency);
+  if (known !== undefined) return known;
+  const parts = new Intl.NumberFormat("en", {
+    style: "currency",
+    currency,
+    currencyDisplay: "narrowSymbol",
+  }).formatToParts(0);
+  const symbol = parts.find(({ type }) => type === "currency")?.value.normalize("NFKC") ?? "";
+  symbols.set(currency, symbol);
+  return symbol;
+}

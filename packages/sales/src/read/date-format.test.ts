@@ -114,3 +114,39 @@ describe.each([
     expect(iso("yyyy-MM-dd", expected.slice(0, 10))).toBe(`${expected.slice(0, 10)}T00:00`);
   });
 });
+
+describe("a format that would be read wrongly", () => {
+  it.each([
+    ["yyyy-MM-dd'T'HH:mm:ss'Z'", "write X"],
+    ["yyyy-MM-dd HH:mm 'UTC'", "write X"],
+    ["yyyy-MM-dd HH:mm' GMT'", "write X"],
+    ["yyyy-MM-dd HH:mm '+0000'", "write X"],
+    ["yyyy-MM-dd kk:mm", "HH"],
+    ["dMyy", "write it twice"],
+    ["dMMyyyy HHmm", "write it twice"],
+  ])("%s is refused", (format, remedy) => {
+    expect(() => compileDateFormat(format)).toThrow(remedy);
+  });
+
+  it.each([
+    ["ddMMyy", "010124", "2024-01-01T00:00"],
+    ["yyyyMMddHHmmss", "20240105123015", "2024-01-05T12:30"],
+    ["ddMMyyyy HH:mm", "05012024 9:05", "2024-01-05T09:05"],
+    ["yyyy-MM-dd'T'HH:mm:ssX", "2024-01-05T12:30:15Z", "2024-01-05T12:30"],
+    ["T", "1704457800000", "2024-01-05T12:30"],
+    ["t", "1704457800", "2024-01-05T12:30"],
+  ])("%s reads %s", (format, text, expected) => {
+    const ms = compileDateFormat(format).read(text);
+    expect(new Date(ms ?? Number.NaN).toISOString().slice(0, 16)).toBe(expected);
+  });
+
+  it.each([
+    ["ddMMyy", "10124"],
+    ["yyyyMMdd", "2024015"],
+    ["HHmm dd.MM.yyyy", "905 05.01.2024"],
+    ["T", "1704457800"],
+    ["t", "1704457800000"],
+  ])("%s does not read %s", (format, text) => {
+    expect(compileDateFormat(format).read(text)).toBeUndefined();
+  });
+});

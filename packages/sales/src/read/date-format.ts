@@ -34,6 +34,8 @@ export interface DateFormat {
 const reference = Date.UTC(2019, 0, 1);
 const earliest = Date.UTC(1900, 0, 1);
 const end = Date.UTC(2200, 0, 1);
+/** Milliseconds that name an earlier instant are seconds, of a sale that was made later. */
+const epochStart = Date.UTC(1973, 2, 3);
 const maxLength = 64;
 
 const token = /''|'(?:''|[^'])+'|([A-Za-z])\1*o?|[^A-Za-z']+/gu;
@@ -44,10 +46,13 @@ const instantLetters = "XxtT";
 /** Compiles a format such as `dd/MM/yyyy HH:mm`. Throws ImportFault `date_format_invalid` when it leaves the day open. */
 export function compileDateFormat(text: string): DateFormat {
   const tokens = [...text.matchAll(token)].map(([part, letter]): Token => ({ part, kind: kindOf(letter) }));
+  assertReadable(text, tokens);
   const has = (kind: Token["kind"]): boolean => tokens.some((each) => each.kind === kind);
   assertDecisive(text, tokens);
-  const whole = remember((value) => readWith(value, text, reference));
-  const cut = has("instant") ? undefined : cutBetween(tokens);
+  const shape = shapeOf(tokens);
+  const whole = remember((value) => (shape?.test(value) === false ? Number.NaN : readWith(value, text, reference)));
+  const cut = has("instant") || shape !== undefined ? undefined : cutBetween(tokens);
+  const first = tokens.some(({ part }) => /^T+$/u.test(part)) ? epochStart : earliest;
   const readPlain = cut === undefined ? whole : readInParts(cut);
   return {
     text,
@@ -57,7 +62,7 @@ export function compileDateFormat(text: string): DateFormat {
       const trimmed = value.trim();
       if (trimmed === "" || trimmed.length > maxLength) return undefined;
       const ms = readPlain(trimmed);
-      return ms >= earliest && ms < end ? ms : undefined;
+      return ms >= first && ms < end ? ms : undefined;
     },
   };
 }
@@ -77,6 +82,49 @@ const unwarned = { in: utc, useAdditionalWeekYearTokens: true, useAdditionalDayO
 /** NaN: not a date. */
 function readWith(text: string, format: string, referenceMs: number): number {
   return parse(text, format, utc(referenceMs), unwarned).getTime();
+}
+
+const numeric = /^(?:[yMdHhKmsS])+$/u;
+
+/** Adjoining numbers are told apart by their widths alone: a lost zero at the front must not move them. Undefined: there are none such. */
+function shapeOf(tokens: readonly Token[]): RegExp | undefined {
+  const isNumber = (at: number): boolean => numeric.test(tokens[at]?.part ?? "");
+  const adjoins = (at: number): boolean => isNumber(at) && (isNumber(at - 1) || isNumber(at + 1));
+  if (!tokens.some((_, at) => adjoins(at))) return undefined;
+  const parts = tokens.map(({ part }, at) => {
+    if (adjoins(at)) return String.raw`\d{${part.length}}`;
+    return isNumber(at) ? String.raw`\d+` : ".+?";
+  });
+  return new RegExp(`^${parts.join("")}$`, "u");
+}
+
+/** Refuses what would be read without an error, and wrongly. */
+function assertReadable(format: string, tokens: readonly Token[]): void {
+  const fault = (fact: string): ImportFault =>
+    new ImportFault("date_format_invalid", `date format ${JSON.stringify(format)}: ${fact}`, { details: { format } });
+  const hasTime = tokens.some(({ kind }) => kind === "time");
+  const zone = tokens.find(
+    ({ part, kind }) => kind === "literal" && /^'?\s*(?:Z|UTC|GMT|[+-]\d\d:?\d\d)\s*'?$/iu.test(part),
+  );
+  if (hasTime && zone !== undefined) {
+    throw fault(
+      `${zone.part} says that times are not the restaurant's own, and would be passed over; write X for an offset or a Z`,
+    );
+  }
+  if (tokens.some(({ part }) => /^k+$/u.test(part))) {
+    throw fault(
+      "k counts hours from 1 to 24, and 24:15 is of the day before or of the day after; hours from 00 to 23 are HH",
+    );
+  }
+  const single = tokens.find(({ part }, at) => {
+    const neighbours = [tokens[at - 1]?.part ?? "", tokens[at + 1]?.part ?? ""];
+    return /^[yMdHhKms]$/u.test(part) && neighbours.some((each) => numeric.test(each));
+  });
+  if (single !== undefined) {
+    throw fault(
+      `${single.part} adjoins another number, so that nobody knows where it ends; write it twice, and the file must too`,
+    );
+  }
 }
 
 /** Writes an afternoon in the format and reads it back: `mm` for the month, or `hh` without AM or PM, shows here. */

@@ -47,6 +47,11 @@ describe("compileDecimal", () => {
     ["12.50 GBP", "1250/2"],
     ["£12.50 GBP", "1250/2"],
     ["9007199254740993", "9007199254740993/0"],
+    ["Rs. 1,23,456.00", "12345600/2"],
+    ["Rs 450", "450/0"],
+    ["450/-", "450/0"],
+    ["₹1,234/-", "1234/0"],
+    ["0.500", "500/3"],
   ])("reads %s as %s", (text, expected) => {
     expect(show(point(text))).toBe(expected);
   });
@@ -84,6 +89,16 @@ describe("compileDecimal", () => {
     "٣",
     "5\0",
     "1,234.5,6",
+    "0,500",
+    "00,500",
+    "0,12,345",
+    "0 500",
+    "1\v234.00",
+    "1\n234.00",
+    "1\t234",
+    "1\u2003234",
+    "£\t5",
+    "450 / -",
   ])("refuses %s", (text) => {
     expect(show(point(text))).toContain("is no number");
   });
@@ -94,6 +109,7 @@ describe("compileDecimal", () => {
 
   it("names the option that would read the number", () => {
     expect(show(point("12,50"))).toBe('"12,50" is no number (for a decimal comma say --decimal-comma)');
+    expect(show(point("0,500"))).toBe('"0,500" is no number (for a decimal comma say --decimal-comma)');
     expect(show(comma("12.50"))).toBe('"12.50" is no number (the comma is the decimal sign here)');
   });
 
@@ -123,6 +139,17 @@ describe("toMinor", () => {
     ["12", pounds, 1200n],
     ["12", yen, 12n],
     ["1.234", dinars, 1234n],
+    ["2.5000", pounds, 250n],
+    ["0.500", pounds, 50n],
+    ["-1234.500", pounds, -123_450n],
+    ["12.00", yen, 12n],
+    ["$12", { currency: "CAD", digits: 2 }, 1200n],
+    ["€12", { currency: "EUR", digits: 2 }, 1200n],
+    ["¥12", yen, 12n],
+    ["￥12", yen, 12n],
+    ["Rs. 12", { currency: "INR", digits: 2 }, 1200n],
+    ["Rs 12", { currency: "PKR", digits: 2 }, 1200n],
+    ["£12", { currency: "EGP", digits: 2 }, 1200n],
     ["92233720368547758.07", pounds, 2n ** 63n - 1n],
     ["-92233720368547758.07", pounds, -(2n ** 63n) + 1n],
   ])("takes %s in %o for %s minor units", (text, money, minor) => {
@@ -136,6 +163,12 @@ describe("toMinor", () => {
     ["92233720368547758.08", pounds, "is too large: beyond 64 bits of minor units"],
     ["-92233720368547758.08", pounds, "is too large: beyond 64 bits of minor units"],
     ["EUR 12", pounds, "is in EUR, the total in GBP"],
+    ["€12", pounds, "is in €, the total in GBP"],
+    ["₹12", pounds, "is in ₹, the total in GBP"],
+    ["$12", pounds, "is in $, the total in GBP"],
+    ["Rs. 12", pounds, "is in Rs., the total in GBP"],
+    ["12¢", { currency: "USD", digits: 2 }, "is in ¢, the total in USD"],
+    ["1.500", yen, "has 3 decimals, JPY has 0"],
   ])("refuses %s in %o", (text, money, reason) => {
     expect(toMinor(valueOf(point(text)), money)).toEqual({ reason });
   });

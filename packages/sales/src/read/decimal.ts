@@ -5,6 +5,7 @@
  * integers. Separators are strict, since a lenient reader turns 1,5 into 15: a thousands separator must part groups of
  * three (or, as in India, of two and a last one of three), and all of them must be the same.
  */
+import { isCurrencyCode, isSameCurrency } from "./currency.ts";
 
 /** `units / 10 ** scale`. */
 export interface Decimal {
@@ -22,24 +23,35 @@ export interface DecimalFormat {
   readonly decimalComma: boolean;
 }
 
+/** A space, a no-break space and a narrow one, which French and Swiss software writes. */
+const blanks = " \\u00A0\\u202F";
 /** Longer texts are no amounts, and reading them would take time that grows with the square of their length. */
 const maxLength = 64;
 /** The largest bigint of SQL; the same bound is kept below zero. */
 const maxMinor: bigint = 2n ** 63n - 1n;
 
-/** Returns a reader of numbers. It accepts one sign (before, after, or parentheses for a negative), a currency sign or code, thousands separators. */
+/**
+ * Returns a reader of numbers. It accepts one sign (before, after, or parentheses for a negative), a currency sign or code, thousands
+ * separators. The only blanks inside are those that people part groups with: a space, and the two that do not break.
+ */
 export function compileDecimal({ decimalComma }: DecimalFormat): (text: string) => Reading<Decimal> {
   const point = decimalComma ? "," : "\\.";
-  const separator = `[${decimalComma ? "." : ","}'’\\s]`;
+  const separator = `[${decimalComma ? "." : ","}'’${blanks}]`;
+  // Nobody writes a zero before thousands: 0,500 is a half.
   const grouped = [
-    `\\d{1,3}(?:(?<g>${separator})\\d{3})(?:\\k<g>\\d{3})*`,
-    `\\d{1,2}(?<g>${separator})\\d{2}(?:\\k<g>\\d{2})*\\k<g>\\d{3}`,
+    `[1-9]\\d{0,2}(?:(?<g>${separator})\\d{3})(?:\\k<g>\\d{3})*`,
+    `[1-9]\\d?(?<g>${separator})\\d{2}(?:\\k<g>\\d{2})*\\k<g>\\d{3}`,
   ];
   const whole = `(?<whole>\\d+|${grouped.join("|")})`;
-  const sign = "(?<sign>[-+−])?\\s*";
-  const money = (name: string): string => `(?<${name}>\\p{Sc}|[A-Z]{3})?`;
+  const blank = `[${blanks}]*`;
+  const money = (name: string): string => `(?<${name}>\\p{Sc}|[A-Z]{3}|Rs\\.?)?`;
   const pattern = new RegExp(
-    `^(?<open>\\()?${sign}${money("before")}\\s*(?<inner>[-+−])?\\s*(?:${whole}(?:${point}(?<part>\\d+))?|${point}(?<only>\\d+))\\s*${money("after")}\\s*(?<last>[-+−])?(?<close>\\))?$`,
+    [
+      `^(?<open>\\()?(?<sign>[-+−])?${blank}${money("before")}${blank}(?<inner>[-+−])?${blank}`,
+      `(?:${whole}(?:${point}(?<part>\\d+))?|${point}(?<only>\\d+))`,
+      // In India, what follows is an end mark: nothing can be added to the amount.
+      `(?:/-)?${blank}${money("after")}${blank}(?<last>[-+−])?(?<close>\\))?$`,
+    ].join(""),
     "u",
   );
   return (text) => {
@@ -56,7 +68,7 @@ type Groups = Readonly<Record<string, string | undefined>>;
 function fromGroups(groups: Groups, text: string): Reading<Decimal> {
   const { open, close, sign, inner, last, before, after, whole = "", part, only } = groups;
   const signs = [sign, inner, last, open].filter((each) => each !== undefined);
-  const codes = [before, after].filter((each) => each !== undefined && isCode(each));
+  const codes = [before, after].filter((each) => each !== undefined && isCurrencyCode(each));
   if ((open === undefined) !== (close === undefined) || signs.length > 1 || codes.length > 1) {
     return { reason: `${JSON.stringify(text)} is no number` };
   }
@@ -72,7 +84,7 @@ function fromGroups(groups: Groups, text: string): Reading<Decimal> {
 function notANumber(text: string, decimalComma: boolean): string {
   const hint = decimalComma
     ? /\.\d{1,2}\D*$/u.test(text) && " (the comma is the decimal sign here)"
-    : /,\d{1,2}\D*$/u.test(text) && " (for a decimal comma say --decimal-comma)";
+    : /(?:^\D*0,\d+|,\d{1,2})\D*$/u.test(text) && " (for a decimal comma say --decimal-comma)";
   return `${JSON.stringify(text)} is no number${hint || ""}`;
 }
 
@@ -82,15 +94,31 @@ export interface Money {
   readonly digits: number;
 }
 
-/** An amount in minor units. More decimals than the currency has are refused, zeros too: 12.500 may well mean 12,500. */
+/**
+ * An amount in minor units. More decimals than the currency has are refused, unless they are zeros; three of them after up to three digits
+ * too: 12.500 may well mean 12,500.
+ */
 export function toMinor(decimal: Decimal, money: Money): Reading<bigint> {
-  const wrong = misfit(decimal, money);
+  const { units, scale, currency } = withoutZeros(decimal, money);
+  const wrong = misfit({ units, scale, currency }, money);
   if (wrong !== undefined) return { reason: wrong };
-  return inRange(decimal.units * 10n ** BigInt(money.digits - decimal.scale));
+  return inRange(units * 10n ** BigInt(money.digits - scale));
+}
+
+/** Without the zeros that the currency has no digits for, where these can mean nothing else. */
+function withoutZeros(decimal: Decimal, { digits }: Money): Decimal {
+  const { units, scale } = decimal;
+  if (scale <= digits) return decimal;
+  const magnitude = units < 0n ? -units : units;
+  const surplus = 10n ** BigInt(scale - digits);
+  const mayBeThousands = scale === 3 && magnitude >= 1_000n && magnitude < 1_000_000n;
+  if (mayBeThousands || units % surplus !== 0n) return decimal;
+  return { ...decimal, units: units / surplus, scale: digits };
 }
 
 /** Quantity × price in minor units, exactly: a product that has a fraction of a minor unit is refused, never rounded. */
-export function productMinor(quantity: Decimal, price: Decimal, money: Money): Reading<bigint> {
+export function productMinor(quantity: Decimal, fullPrice: Decimal, money: Money): Reading<bigint> {
+  const price = withoutZeros(fullPrice, money);
   const wrong = misfit(price, money);
   if (wrong !== undefined) return { reason: wrong };
   const units = quantity.units * price.units;
@@ -101,13 +129,8 @@ export function productMinor(quantity: Decimal, price: Decimal, money: Money): R
   return { reason: `times the quantity has more decimals than ${money.currency}, which has ${money.digits}` };
 }
 
-function isCode(currency: string): boolean {
-  return currency.length === 3;
-}
-
 function misfit({ scale, currency }: Decimal, money: Money): string | undefined {
-  // A sign may be many currencies'.
-  if (currency !== undefined && isCode(currency) && currency !== money.currency)
+  if (currency !== undefined && !isSameCurrency(currency, money.currency))
     return `is in ${currency}, the total in ${money.currency}`;
   if (scale > money.digits)
     return `has ${scale} ${scale === 1 ? "decimal" : "decimals"}, ${money.currency} has ${money.digits}`;

@@ -25,6 +25,11 @@ describe("RowFilter", () => {
     expect(filter.seen).toEqual({ status: ["Delivered", "Refunded"], city: ["Paris"], voided: ["true"] });
   });
 
+  it("knows what is excepted, whatever else is wrong with the line", () => {
+    const filter = new RowFilter({ only: [{ column: "a", value: "x" }], except: [{ column: "b", value: "Total" }] });
+    expect([filter.excepts(["", " Total"]), filter.excepts(["y", ""])]).toEqual([true, false]);
+  });
+
   it("does not tell blanks around a value nor ways to write an accent apart", () => {
     const filter = new RowFilter({ only: [{ column: "a", value: "Café" }] });
     expect(filter.keeps([" Cafe\u0301 "])).toBe(true);

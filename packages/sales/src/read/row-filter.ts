@@ -65,6 +65,11 @@ export class RowFilter {
     return isKept;
   }
 
+  /** Whether `except` names what one of the fields says, whatever else is wrong with the line. */
+  excepts(fields: readonly string[]): boolean {
+    return this.#conditions.some(({ except }, index) => except.has(plainValue(fields[index] ?? "")));
+  }
+
   /** The values that were asked for and that a line had, by column. */
   get seen(): Readonly<Record<string, readonly string[]>> {
     return Object.fromEntries(

@@ -5,12 +5,13 @@ import type { BadLine } from "../import-fault.ts";
 import type { AmountColumns } from "../read/amount.ts";
 import type { FileOptions } from "../read/csv-file.ts";
 import type { RowFilterOptions } from "../read/row-filter.ts";
+import type { DateColumns } from "../read/sale-date.ts";
 import type { RestaurantOptions } from "../restaurants/restaurant-store.ts";
 import type { RestaurantChoice } from "./load-lines.ts";
 
 export interface ImportOptions extends FileOptions, RestaurantOptions, RowFilterOptions {
   readonly restaurant: RestaurantChoice;
-  readonly date: { readonly column: string /** Unicode tokens: dd/MM/yyyy HH:mm. */; readonly format: string };
+  readonly date: DateColumns;
   readonly amount: AmountColumns;
   /** The columns that make a sale's id, unique within a restaurant and `feed`. Default: sales have none, and lines are known by what they say. */
   readonly idColumns?: readonly string[];

@@ -8,8 +8,9 @@ import { type Database, type Session, SqlFault } from "@nightwriter/database";
 import type { Acceptance } from "../acceptances.ts";
 import { name } from "../read/content.ts";
 import { checkDelimiter, iconvNames } from "../read/csv-file.ts";
-import { compileDateFormat, type DateFormat } from "../read/date-format.ts";
+import type { DateFormat } from "../read/date-format.ts";
 import { RowFilter } from "../read/row-filter.ts";
+import { compileSaleDate, type SaleDate } from "../read/sale-date.ts";
 import { checkRestaurantOptions } from "../restaurants/restaurant-store.ts";
 import { findToday, type SuspicionOptions, Suspicions } from "../suspicions/suspicions.ts";
 import { BadLines } from "./bad-lines.ts";
@@ -49,7 +50,7 @@ export async function importSales(database: Database, options: ImportOptions): P
   }
 }
 
-type Plan = { readonly format: DateFormat; readonly bad: BadLines };
+type Plan = { readonly date: SaleDate; readonly bad: BadLines };
 
 /** Checks what can be checked without the file and the database. */
 function planImport(options: ImportOptions): Plan {
@@ -58,7 +59,7 @@ function planImport(options: ImportOptions): Plan {
   checkDelimiter(options);
   const skipFile =
     skipBad === undefined ? undefined : new SkipFile(skipBad, { encoding: iconvNames[encoding], dryRun });
-  return { format: compileDateFormat(date.format), bad: new BadLines(maxBadLines, skipFile) };
+  return { date: compileSaleDate(date), bad: new BadLines(maxBadLines, skipFile) };
 }
 
 type Report = ReturnType<typeof reporter>;
@@ -123,15 +124,15 @@ const nothingAccepted: ReadonlySet<Acceptance> = new Set();
 async function record(
   database: Database,
   session: Session,
-  { options, plan: { bad, format }, report, recording }: Work & { readonly recording: Recording },
+  { options, plan: { bad, date }, report, recording }: Work & { readonly recording: Recording },
 ): Promise<ImportResult> {
   const { file, restaurant, accept = nothingAccepted, dryRun = false } = options;
   const { id, source, content, reading, isStaged } = recording;
   const { known, print, scope } = content;
   const datesBefore = await findRecordedDates(session);
   if (isStaged) await createStaging(session);
-  const suspicions = new Suspicions(await suspicionOptions(session, recording, format));
-  const rows = new SaleRows(options, { ...recording, format, suspicions });
+  const suspicions = new Suspicions(await suspicionOptions(session, recording, date.format));
+  const rows = new SaleRows(options, { ...recording, date, suspicions });
   const filter = new RowFilter(options);
   const onProgress = report.recording(print.byteCount);
   const load = {
@@ -148,6 +149,7 @@ async function record(
   const loaded = await loadLines(database, session, { load, target: rows });
   const { lines, leftOut } = loaded;
   await bad.settle(file);
+  loaded.lostQuotes?.assertNone(name(file), accept);
   await assertSeen(session, { name: name(file), filter, scope, accepted: accept });
   const warnings = await suspicions.settle(session, rows.businessDates);
   const counts = await recordLines(session, recording, { lines, leftOut, rows, datesBefore });

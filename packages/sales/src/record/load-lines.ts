@@ -7,16 +7,23 @@
  */
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
+import { invariant } from "@nightwriter/core";
 import { type Database, type Session, sqlFault } from "@nightwriter/database";
 import { ImportFault } from "../import-fault.ts";
 import { type Fingerprint, name } from "../read/content.ts";
 import { type FileOptions, type Piece, readPieces } from "../read/csv-file.ts";
 import type { CsvRecord } from "../read/csv-reader.ts";
-import { findColumns, hasColumn } from "../read/header.ts";
-import { RowFilter } from "../read/row-filter.ts";
-import { type Restaurant, type RestaurantOptions, Restaurants } from "../restaurants/restaurant-store.ts";
+import type { RowFilter } from "../read/row-filter.ts";
+import {
+  type NewRestaurant,
+  type Restaurant,
+  type RestaurantOptions,
+  Restaurants,
+} from "../restaurants/restaurant-store.ts";
 import type { UnusedColumns } from "../suspicions/unused-columns.ts";
 import type { BadLines } from "./bad-lines.ts";
+import { FileRecords, type Line, type Misfit } from "./file-records.ts";
+import type { LostQuotes } from "./lost-quotes.ts";
 
 /** Which restaurant a line belongs to: always the same one, or the one that a column names. */
 export type RestaurantChoice = { readonly id: string } | { readonly column: string };
@@ -34,6 +41,11 @@ export interface LineTarget {
   readonly optionalColumns?: readonly string[];
   /** The row for COPY, with its line feed; or what is wrong. `fields` are those of `columns` and then `optionalColumns`. */
   encode(fields: readonly string[], restaurant: Restaurant, line: number): string | Complaint;
+  /** Those of the columns that amounts are read from, and their decimal sign. Default: none that may have lost their quotes. */
+  readonly amountColumns?: readonly string[];
+  readonly decimalComma?: boolean;
+  /** Whether these fields look like those of a line of its own. Default: none does. */
+  isRecord?(this: void, fields: readonly string[]): boolean;
   /** The row of a line that the filter leaves out; empty: none. Default: none of them has one, and their restaurants are not looked for. */
   leaveOut?(fields: readonly string[], restaurant: Restaurant, line: number): string;
 }
@@ -61,6 +73,7 @@ export interface Loaded {
   readonly known: number;
   /** Records that the filter left out. */
   readonly leftOut: number;
+  readonly lostQuotes: LostQuotes | undefined;
   readonly restaurantsCreated: number;
   readonly header: readonly string[];
   readonly delimiter: string;
@@ -68,7 +81,6 @@ export interface Loaded {
 
 /** Lines per COPY: a second or so of the server's work. */
 const segmentLines = 20_000;
-const maxIdLength = 200;
 
 /** Copies what can be, into the session's transaction; what cannot is in `load.bad` afterwards. Throws ImportFault, SqlFault. */
 export async function loadLines(
@@ -112,8 +124,6 @@ async function copy(session: Session, text: string, rows: AsyncGenerator<string>
   }
 }
 
-type Misfit = { readonly column: string | undefined; readonly reason: string };
-
 class Loader {
   readonly #restaurants: Restaurants;
   readonly #load: Load;
@@ -121,13 +131,10 @@ class Loader {
   readonly #unknownLines: ReadonlySet<number>;
   readonly #pieces: AsyncGenerator<Piece>;
   readonly #target: LineTarget;
-  readonly #filter: RowFilter;
-  #filterIndexes: readonly number[] = [];
+  /** After {@link begin}. */
+  #records: FileRecords | undefined;
   #delimiter = ",";
   #titles: readonly string[] = [];
-  #header: readonly string[] = [];
-  #indexes: readonly number[] = [];
-  #restaurantIndex: number | undefined;
   #held: readonly CsvRecord[] = [];
   /** Lines that became rows. */
   #lines = 0;
@@ -147,7 +154,6 @@ class Loader {
     this.#unknownLines = load.known?.except ?? new Set();
     this.#pieces = pieces;
     this.#target = target;
-    this.#filter = load.filter ?? new RowFilter({});
   }
 
   get hasRecords(): boolean {
@@ -163,10 +169,16 @@ class Loader {
       lines: this.#lines,
       known: this.#known,
       leftOut: this.#leftOut,
+      lostQuotes: this.#of.lostQuotes,
       restaurantsCreated: this.#restaurants.created,
-      header: this.#header,
+      header: this.#of.header,
       delimiter: this.#delimiter,
     };
+  }
+
+  get #of(): FileRecords {
+    invariant(this.#records !== undefined, "the header was read");
+    return this.#records;
   }
 
   /** Reads the header and finds the columns. */
@@ -178,21 +190,15 @@ class Loader {
       const fact = header === undefined ? "has blank lines only" : `its header is broken: ${header.broken}`;
       throw new ImportFault("file_empty", `${name(file)}: ${fact}`, { details: { file } });
     }
-    const { columns, optionalColumns = [] } = this.#target;
-    const find = (wanted: readonly string[]): number[] => findColumns(header.fields, wanted, name(file));
-    const optional = optionalColumns.map((column) => (hasColumn(header.fields, column) ? find([column]) : [-1]));
-    this.#header = header.fields.map((each) => each.trim());
-    this.#restaurantIndex = "column" in restaurant ? find([restaurant.column])[0] : undefined;
-    this.#filterIndexes = find(this.#filter.columns);
-    this.#indexes = [...find(columns), ...optional.flat()];
-    const used = [...this.#indexes, ...this.#filterIndexes, this.#restaurantIndex ?? -1];
-    this.#load.unused?.begin(this.#header, new Set(used));
+    const setting = { file: name(file), load: this.#load, target: this.#target, delimiter: this.#delimiter };
+    this.#records = new FileRecords(header, setting);
+    this.#load.unused?.begin(this.#of.header, this.#of.named);
     bad.header({ raw: header.raw, delimiter: this.#delimiter, titles: this.#titles });
-    if ("id" in restaurant) await this.#beginWith(restaurant.id);
+    if ("id" in restaurant && !this.#of.nameRestaurants) await this.#beginWith(restaurant.id);
   }
 
   async #beginWith(id: string): Promise<void> {
-    await this.#restaurants.load([id]);
+    await this.#restaurants.load(new Map([[id, {}]]));
     if (this.#restaurants.find(id) !== undefined) return;
     throw new ImportFault(
       "restaurant_unknown",
@@ -227,26 +233,26 @@ class Loader {
   async prepare(): Promise<void> {
     if (this.#held.length === 0) await this.#pull();
     const { kept, leftOut } = this.#unknownIds();
-    if (kept.length > 0) await this.#restaurants.load(kept, { pretend: !this.isRecording });
+    if (kept.size > 0) await this.#restaurants.load(kept, { pretend: !this.isRecording });
     if (leftOut.length > 0) await this.#restaurants.look(leftOut);
   }
 
   /** None, if all restaurants of the new records at hand are known; otherwise all of their ids. */
-  #unknownIds(): { readonly kept: readonly string[]; readonly leftOut: readonly string[] } {
-    const none = { kept: [], leftOut: [] };
-    if (this.#restaurantIndex === undefined) return none;
-    const kept = new Set<string>();
+  #unknownIds(): { readonly kept: ReadonlyMap<string, NewRestaurant>; readonly leftOut: readonly string[] } {
+    const none = { kept: new Map<string, NewRestaurant>(), leftOut: [] };
+    if (!this.#of.nameRestaurants) return none;
+    const kept = new Map<string, NewRestaurant>();
     const leftOut = new Set<string>();
     for (const record of this.#held) {
-      if (this.#isKnown(record) || this.#misshape(record) !== undefined) continue;
-      const isKept = this.#keeps(record);
-      if (!isKept && this.#target.leaveOut === undefined) continue;
-      const id = this.#idOf(record);
-      if (typeof id === "string") (isKept ? kept : leftOut).add(id);
+      const line = this.#isKnown(record) ? undefined : this.#of.lineOf(record);
+      if (line === undefined || "reason" in line || typeof line.restaurantId !== "string") continue;
+      if (!line.isKept && this.#target.leaveOut !== undefined) leftOut.add(line.restaurantId);
+      const settings = line.isKept && !kept.has(line.restaurantId) ? this.#of.settingsOf(record) : undefined;
+      if (settings !== undefined && !("reason" in settings)) kept.set(line.restaurantId, settings);
     }
-    const isKnown =
-      [...kept].every((id) => this.#restaurants.has(id)) && [...leftOut].every((id) => this.#restaurants.hasLooked(id));
-    return isKnown ? none : { kept: [...kept], leftOut: [...leftOut].filter((id) => !kept.has(id)) };
+    const areKnown = [...kept.keys()].every((id) => this.#restaurants.has(id));
+    if (areKnown && [...leftOut].every((id) => this.#restaurants.hasLooked(id))) return none;
+    return { kept, leftOut: [...leftOut].filter((id) => !kept.has(id)) };
   }
 
   /** The rows of the records at hand and of the next pieces, until it is time for another COPY. */
@@ -259,7 +265,7 @@ class Loader {
       if (!this.isRecording || this.#looked >= last) return;
       while (this.#held.length === 0 && !this.done) await this.#pull();
       const { kept, leftOut } = this.#unknownIds();
-      if (kept.length + leftOut.length > 0) return;
+      if (kept.size + leftOut.length > 0) return;
     }
   }
 
@@ -268,90 +274,53 @@ class Loader {
     let rows = "";
     for (const record of this.#held) {
       const row = this.#rowOf(record);
-      if (typeof row === "string") {
-        rows += row;
-      } else {
-        this.#load.bad.add({ line: record.line, ...row }, record.raw, record.lastLine);
-      }
+      if (typeof row === "string") rows += row;
+      else this.#load.bad.add({ line: record.line, ...row }, record.raw, record.lastLine);
     }
     this.#looked += this.#held.length;
     this.#held = [];
     return rows;
   }
 
-  /** Empty: the line was recorded before. */
+  /** Empty: the line was recorded before, or is left out. */
   #rowOf(record: CsvRecord): string | Misfit {
     if (this.#isKnown(record)) {
       this.#known += 1;
       if (record.lastLine <= this.#knownLines) return "";
       return { column: undefined, reason: `begins in the ${this.#knownLines} lines that were imported before` };
     }
-    const misshape = this.#misshape(record);
-    if (misshape !== undefined) return misshape;
-    if (!this.#keeps(record)) return this.#leaveOut(record);
-    const id = this.#idOf(record);
-    if (typeof id !== "string") return id;
+    const line = this.#of.lineOf(record);
+    if ("reason" in line) return line;
+    if (!line.isKept) return this.#leaveOut(record, line);
+    if (typeof line.restaurantId !== "string") return line.restaurantId;
+    return this.#keep(record, line.restaurantId);
+  }
+
+  #keep(record: CsvRecord, id: string): string | Misfit {
+    const settings = this.#of.settingsOf(record);
+    if ("reason" in settings) return settings;
     const restaurant = this.#restaurants.find(id);
     if (restaurant === undefined) {
-      return { column: this.#restaurantColumn, reason: `restaurant ${JSON.stringify(id)} is not known` };
+      return { column: this.#of.restaurantColumn, reason: `restaurant ${JSON.stringify(id)} is not known` };
     }
-    const row = this.#target.encode(this.#fieldsOf(record), restaurant, record.line);
-    if (typeof row !== "string") return { column: this.#header[this.#indexes[row.column] ?? -1], reason: row.reason };
+    const disagreement = this.#of.disagreement(settings, restaurant);
+    if (disagreement !== undefined) return disagreement;
+    const row = this.#target.encode(this.#of.fieldsOf(record), restaurant, record.line);
+    if (typeof row !== "string") return { column: this.#of.columnOf(row.column), reason: row.reason };
     this.#lines += 1;
+    this.#of.lostQuotes?.look(record.fields, record.line);
     this.#load.unused?.take(record.fields);
     return row;
   }
 
-  #leaveOut(record: CsvRecord): string {
+  #leaveOut(record: CsvRecord, { restaurantId: id }: Line): string {
     this.#leftOut += 1;
-    const id = this.#target.leaveOut === undefined ? undefined : this.#idOf(record);
     const restaurant = typeof id === "string" ? this.#restaurants.find(id) : undefined;
     if (restaurant === undefined) return "";
-    return this.#target.leaveOut?.(this.#fieldsOf(record), restaurant, record.line) ?? "";
-  }
-
-  #fieldsOf({ fields }: CsvRecord): string[] {
-    return this.#indexes.map((index) => fields[index] ?? "");
-  }
-
-  #keeps({ fields }: CsvRecord): boolean {
-    return this.#filterIndexes.length === 0 || this.#filter.keeps(this.#filterIndexes.map((at) => fields[at] ?? ""));
+    return this.#target.leaveOut?.(this.#of.fieldsOf(record), restaurant, record.line) ?? "";
   }
 
   #isKnown({ line }: CsvRecord): boolean {
     return line <= this.#knownLines && !this.#unknownLines.has(line);
   }
-
-  get #restaurantColumn(): string | undefined {
-    return this.#restaurantIndex === undefined ? undefined : this.#header[this.#restaurantIndex];
-  }
-
-  /** Why it cannot be a line of this file. */
-  #misshape({ broken, fields }: CsvRecord): Misfit | undefined {
-    if (broken !== undefined) return { column: undefined, reason: broken };
-    const expected = this.#header.length;
-    // Some tills end each line with one more delimiter.
-    if (fields.length < expected || fields.slice(expected).some((field) => field.trim() !== "")) {
-      return { column: this.#header[fields.length], reason: `has ${fields.length} fields, the header has ${expected}` };
-    }
-    return undefined;
-  }
-
-  /** The restaurant that the line names, or why it names none. */
-  #idOf({ fields }: CsvRecord): string | Misfit {
-    const { restaurant } = this.#load;
-    if ("id" in restaurant) return restaurant.id;
-    const id = (fields[this.#restaurantIndex ?? -1] ?? "").trim();
-    const reason = misnomer(id);
-    return reason === undefined ? id : { column: this.#restaurantColumn, reason };
-  }
-}
-
-/** Why a text cannot be a restaurant's id. */
-function misnomer(id: string): string | undefined {
-  if (id === "") return "is empty";
-  if (id.length > maxIdLength) return `is longer than ${maxIdLength} characters`;
-  if (id.includes("\0")) return "has a NUL in it";
-  if (id.includes("\uFFFD")) return "is not UTF-8; say --encoding latin-1 if that is what it is";
-  return undefined;
 }

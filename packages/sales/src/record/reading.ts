@@ -2,6 +2,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { AmountColumns } from "../read/amount.ts";
 import { type ColumnValue, plainColumn as plain, plainValue } from "../read/row-filter.ts";
+import type { DateColumns } from "../read/sale-date.ts";
 import type { ImportOptions } from "./import-options.ts";
 
 /** By option of the command line, as it was given there. What was left out, or is what it is without, is not in it. */
@@ -12,7 +13,7 @@ type Given = { readonly [Name in keyof ImportOptions]-?: NonNullable<ImportOptio
 /** Of each option, what it says about the reading; `nothing` of those that do not: whose sales they are has a column of its own. */
 const sayings: { readonly [Name in keyof Given]: (value: Given[Name]) => Reading } = {
   restaurant: (choice) => ("column" in choice ? { "--restaurant-column": plain(choice.column) } : {}),
-  date: ({ column, format }) => ({ "--date-column": plain(column), "--date-format": format }),
+  date: dateReading,
   amount: amountReading,
   idColumns: (columns) => (columns.length === 0 ? {} : { "--id-column": columns.map(plain) }),
   only: (values) => filterReading("--only", values),
@@ -20,7 +21,9 @@ const sayings: { readonly [Name in keyof Given]: (value: Given[Name]) => Reading
   titleLines: (count) => (count === 0 ? {} : { "--skip-lines": count }),
   delimiter: (delimiter) => (delimiter === "," ? {} : { "--delimiter": delimiter }),
   encoding: (encoding) => (encoding === "utf-8" ? {} : { "--encoding": encoding }),
-  decimalComma: (isSet) => (isSet ? { "--decimal-comma": true } : {}),
+  decimalComma: commaReading,
+  zoneColumn: (column) => ({ "--zone-column": plain(column) }),
+  currencyColumn: (column) => ({ "--currency-column": plain(column) }),
   file: nothing,
   signal: nothing,
   feed: nothing,
@@ -82,6 +85,18 @@ function text(value: unknown): string {
 function amountReading(columns: AmountColumns): Reading {
   if ("column" in columns) return { "--amount-column": plain(columns.column) };
   return { "--quantity-column": plain(columns.quantityColumn), "--price-column": plain(columns.priceColumn) };
+}
+
+function dateReading(date: DateColumns): Reading {
+  if ("on" in date) return { "--date": date.on.toString() };
+  const { column, format, timeColumn } = date;
+  const reading = { "--date-column": plain(column), "--date-format": format };
+  return timeColumn === undefined ? reading : { ...reading, "--time-column": plain(timeColumn) };
+}
+
+function commaReading(comma: boolean | readonly string[]): Reading {
+  if (comma === true) return { "--decimal-comma": true };
+  return comma === false || comma.length === 0 ? {} : { "--decimal-comma-column": comma.map(plain).toSorted() };
 }
 
 /** In any order: several values of a column are alternatives. */

@@ -3,6 +3,7 @@ import type { Acceptance } from "../acceptances.ts";
 import { type AmountColumns, type AmountReader, compileAmount } from "../read/amount.ts";
 import { businessDay, isoDateOf, wallMsOf } from "../read/business-date.ts";
 import type { DateFormat } from "../read/date-format.ts";
+import type { SaleDate } from "../read/sale-date.ts";
 import { dayBy } from "../restaurants/clock.ts";
 import type { Restaurant } from "../restaurants/restaurant-store.ts";
 import type { Suspicions } from "../suspicions/suspicions.ts";
@@ -14,17 +15,16 @@ import { saleHash } from "./sale-hash.ts";
 type Setting = {
   readonly source: string;
   readonly epoch: number;
-  readonly format: DateFormat;
+  readonly date: SaleDate;
   /** Into the temporary table that lines are compared in first, instead of straight into sales.sale. */
   readonly isStaged: boolean;
   readonly suspicions: Suspicions;
 };
 type Columns = {
-  readonly date: { readonly column: string };
   readonly amount: AmountColumns;
   readonly idColumns?: readonly string[];
   readonly feed?: string;
-  readonly decimalComma?: boolean;
+  readonly decimalComma?: boolean | readonly string[];
   readonly accept?: ReadonlySet<Acceptance>;
 };
 
@@ -46,9 +46,14 @@ const firstLines = 5;
 export class SaleRows implements LineTarget {
   readonly copy: string;
   readonly columns: readonly string[];
+  readonly amountColumns: readonly string[];
+  readonly decimalComma: boolean;
   readonly #setting: Setting;
+  readonly #format: DateFormat;
   readonly #amount: AmountReader;
-  /** Fields before this one are date and amounts, the others the id's. */
+  /** Fields before this one are of the date. */
+  readonly #amountAt: number;
+  /** Fields before this one are of the amount, the others of the id. */
   readonly #idAt: number;
   readonly #hasIds: boolean;
   readonly #feed: string;
@@ -60,11 +65,16 @@ export class SaleRows implements LineTarget {
   readonly #first: ReadLine[] = [];
   #newestMs = Number.NEGATIVE_INFINITY;
 
-  constructor({ date, amount, idColumns = [], feed = "", decimalComma = false, accept }: Columns, setting: Setting) {
+  constructor({ amount, idColumns = [], feed = "", decimalComma = false, accept }: Columns, setting: Setting) {
     this.copy = setting.isStaged ? staged : straight;
     this.#amount = compileAmount(amount, { decimalComma });
-    this.columns = [date.column, ...this.#amount.columns, ...idColumns];
-    this.#idAt = 1 + this.#amount.columns.length;
+    this.amountColumns = this.#amount.columns;
+    this.decimalComma = decimalComma === true;
+    const { columns, format } = setting.date;
+    this.columns = [...columns, ...this.#amount.columns, ...idColumns];
+    this.#format = format;
+    this.#amountAt = columns.length;
+    this.#idAt = this.#amountAt + this.#amount.columns.length;
     this.#hasIds = idColumns.length > 0;
     this.#feed = feed;
     this.#allowBeforeOpening = accept?.has("before-opening") === true;
@@ -92,7 +102,7 @@ export class SaleRows implements LineTarget {
   }
 
   #readLine({ day, wallMs, amountMinor }: Sale, { id, currency }: Restaurant, line: number): ReadLine {
-    const localTime = this.#setting.format.hasTime ? this.#timeOf(wallMs) : undefined;
+    const localTime = this.#format.hasTime ? this.#timeOf(wallMs) : undefined;
     return { line, restaurant: id, businessDate: this.#textOf(day), localTime, amountMinor, currency };
   }
 
@@ -100,13 +110,13 @@ export class SaleRows implements LineTarget {
   leaveOut(fields: readonly string[], restaurant: Restaurant, line: number): string {
     const hash = this.#hasIds ? this.#hashOf(fields, restaurant) : undefined;
     if (hash === undefined) return "";
-    const ms = this.#setting.format.read(fields[0] ?? "");
-    const amount = this.#amount.read(fields.slice(1, this.#idAt), restaurant);
+    const ms = this.#format.read(this.#setting.date.textOf(fields));
+    const amount = this.#amount.read(fields.slice(this.#amountAt, this.#idAt), restaurant);
     const amountText = typeof amount === "bigint" ? String(amount) : nothing;
     if (ms === undefined) return `${restaurant.copyId}\t${nothing}\t${line}\t${nothing}\t${nothing}\t${hash}\tf\n`;
     const wallMs = this.#wallMsOf(ms, restaurant);
     this.#newestMs = Math.max(this.#newestMs, wallMs);
-    const time = this.#setting.format.hasTime ? this.#timeOf(wallMs) : nothing;
+    const time = this.#format.hasTime ? this.#timeOf(wallMs) : nothing;
     const date = this.#textOf(this.#dayOf(ms, restaurant));
     return `${restaurant.copyId}\t${date}\t${line}\t${amountText}\t${time}\t${hash}\tf\n`;
   }
@@ -115,6 +125,11 @@ export class SaleRows implements LineTarget {
   get first(): readonly ReadLine[] {
     return this.#first;
   }
+
+  /** Has a date and something in each column of the amount. */
+  readonly isRecord = (fields: readonly string[]): boolean =>
+    this.#format.read(this.#setting.date.textOf(fields)) !== undefined &&
+    fields.slice(this.#amountAt, this.#idAt).every((field) => /\d/u.test(field));
 
   /** By currency, of all lines that were kept. */
   get sums(): ReadonlyMap<string, bigint> {
@@ -133,12 +148,11 @@ export class SaleRows implements LineTarget {
   }
 
   #read(fields: readonly string[], restaurant: Restaurant): Sale | Complaint {
-    const date = fields[0] ?? "";
-    const { format } = this.#setting;
-    const ms = format.read(date);
-    if (ms === undefined) return { column: 0, reason: notADate(date, format) };
-    const amountMinor = this.#amount.read(fields.slice(1, this.#idAt), restaurant);
-    if (typeof amountMinor !== "bigint") return { ...amountMinor, column: amountMinor.column + 1 };
+    const text = this.#setting.date.textOf(fields);
+    const ms = this.#format.read(text);
+    if (ms === undefined) return { column: 0, reason: notADate(text, this.#format) };
+    const amountMinor = this.#amount.read(fields.slice(this.#amountAt, this.#idAt), restaurant);
+    if (typeof amountMinor !== "bigint") return { ...amountMinor, column: amountMinor.column + this.#amountAt };
     const hash = this.#hashOf(fields, restaurant);
     if (hash === undefined) return { column: this.#idAt, reason: "is empty, and is the sale's id" };
     const day = this.#dayOf(ms, restaurant);
@@ -146,7 +160,7 @@ export class SaleRows implements LineTarget {
   }
 
   #wallMsOf(ms: number, { clocks }: Restaurant): number {
-    return this.#setting.format.isInstant ? wallMsOf(ms, clocks[0].zone) : ms;
+    return this.#format.isInstant ? wallMsOf(ms, clocks[0].zone) : ms;
   }
 
   /** Null in COPY's text: the file has no ids. Undefined: the line has none. */
@@ -156,18 +170,17 @@ export class SaleRows implements LineTarget {
   }
 
   #row({ day, wallMs, amountMinor, hash }: Sale, { copyId }: Restaurant, line: number): string {
-    const { source, epoch, format, isStaged } = this.#setting;
+    const { source, epoch, isStaged } = this.#setting;
     const date = this.#textOf(day);
     this.#dates.add(date);
-    const time = format.hasTime ? this.#timeOf(wallMs) : nothing;
+    const time = this.#format.hasTime ? this.#timeOf(wallMs) : nothing;
     if (isStaged) return `${copyId}\t${date}\t${line}\t${amountMinor}\t${time}\t${hash}\tt\n`;
     return `${copyId}\t${date}\t${source}\t${line}\t${amountMinor}\t${epoch}\t${time}\n`;
   }
 
   #dayOf(ms: number, { clocks }: Restaurant): number {
-    const { format } = this.#setting;
-    if (!format.hasTime) return businessDay(ms, 0);
-    return dayBy(clocks, ms, format.isInstant);
+    if (!this.#format.hasTime) return businessDay(ms, 0);
+    return dayBy(clocks, ms, this.#format.isInstant);
   }
 
   #timeOf(wallMs: number): string {
@@ -195,7 +208,8 @@ function clockText(ms: number): string {
 function notADate(text: string, { text: format }: DateFormat): string {
   const trimmed = text.trim();
   if (trimmed === "") return "is empty";
-  return `${JSON.stringify(trimmed.slice(0, 40))} is no date as ${format}, between 1900 and 2199`;
+  const epoch = format === "T" && /^\d{9,10}$/u.test(trimmed) ? " (it would be in 1970; seconds are t)" : "";
+  return `${JSON.stringify(trimmed.slice(0, 40))} is no date as ${format}, between 1900 and 2199${epoch}`;
 }
 
 function afterClosing(businessDate: string, { id, closedSince = "" }: Restaurant): string {

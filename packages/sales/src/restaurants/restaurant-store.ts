@@ -9,7 +9,7 @@ import { sql } from "kysely";
 import { ImportFault } from "../import-fault.ts";
 import { dayOf } from "../read/business-date.ts";
 import { currencyDigits } from "../read/currency.ts";
-import { detached } from "../read/remember.ts";
+import { detached, remember } from "../read/remember.ts";
 import type { SalesSchema } from "../schema.ts";
 import type { Clocks } from "./clock.ts";
 
@@ -36,9 +36,15 @@ export interface RestaurantOptions {
   readonly cutoff?: string;
   /** ISO 4217. */
   readonly currency?: string;
+  /** The columns that say these instead, line by line. Default: none does. */
+  readonly zoneColumn?: string;
+  readonly currencyColumn?: string;
   /** Whether restaurants that are not known are made. Default: true. */
   readonly create?: boolean;
 }
+
+/** What a line says of its restaurant. */
+export type NewRestaurant = Pick<RestaurantOptions, "zone" | "currency">;
 
 /** Restaurants remembered at a time: enough for any chain, bounded for any file. */
 const maxRemembered = 50_000;
@@ -55,7 +61,13 @@ export class Restaurants {
   constructor(database: Database, session: Session, options: RestaurantOptions) {
     this.#database = database;
     this.#session = session;
-    this.#options = checkRestaurantOptions(options);
+    const { zone, currency, ...others } = checkRestaurantOptions(options);
+    // What a column says is compared line by line.
+    this.#options = {
+      ...others,
+      ...(zone !== undefined && options.zoneColumn === undefined && { zone }),
+      ...(currency !== undefined && options.currencyColumn === undefined && { currency }),
+    };
   }
 
   /** How many were made. */
@@ -78,10 +90,16 @@ export class Restaurants {
     return this.#known.get(id);
   }
 
-  /** After it returns, {@link find} knows these. Makes what is missing, unless `pretend`: then it only answers as if. */
-  async load(ids: readonly string[], { pretend = false }: { pretend?: boolean } = {}): Promise<void> {
-    if (this.#known.size + ids.length > maxRemembered) this.#known.clear();
-    const wanted = ids.map(detached).toSorted();
+  /**
+   * After it returns, {@link find} knows these. Makes what is missing, each as its line or else the options say, unless `pretend`: then it only
+   * answers as if.
+   */
+  async load(
+    settings: ReadonlyMap<string, NewRestaurant>,
+    { pretend = false }: { pretend?: boolean } = {},
+  ): Promise<void> {
+    if (this.#known.size + settings.size > maxRemembered) this.#known.clear();
+    const wanted = [...settings.keys()].map(detached).toSorted();
     await this.#select(wanted);
     const missing = wanted.filter((id) => !this.#known.has(id));
     if (missing.length === 0) return;
@@ -89,10 +107,16 @@ export class Restaurants {
       for (const id of missing) this.#known.set(id, undefined);
       return;
     }
-    const { zone, cutoff = "00:00", currency } = this.#options;
-    if (zone === undefined || currency === undefined) throw settingsMissing(missing[0], this.#options);
-    if (pretend) for (const id of missing) this.#remember({ id, time_zone: zone, cutoff, currency });
-    else await this.#create(missing, { zone, cutoff, currency });
+    const rows = missing.map((id) => this.#rowOf(id, settings.get(id) ?? {}));
+    if (pretend) for (const row of rows) this.#remember(row);
+    else await this.#create(rows);
+  }
+
+  #rowOf(id: string, said: NewRestaurant): RestaurantRow {
+    const { zone = this.#options.zone, currency = this.#options.currency } = said;
+    const { cutoff = "00:00" } = this.#options;
+    if (zone === undefined || currency === undefined) throw settingsMissing(id, { zone, currency });
+    return { id, time_zone: zone, cutoff, currency };
   }
 
   /** As {@link load}, but nothing is made. */
@@ -103,24 +127,22 @@ export class Restaurants {
     for (const id of wanted) if (!this.#known.has(id)) this.#absent.add(id);
   }
 
-  async #create(
-    ids: readonly string[],
-    { zone, cutoff, currency }: Required<Omit<RestaurantOptions, "create">>,
-  ): Promise<void> {
-    const rows = await this.#insert(ids, [zone, cutoff, currency]).catch((error: unknown) => {
-      throw unknownToServer(error, zone);
+  async #create(rows: readonly RestaurantRow[]): Promise<void> {
+    const made = await this.#insert(rows).catch((error: unknown) => {
+      throw unknownToServer(error, rows[0]?.time_zone ?? "");
     });
-    this.#created += rows.length;
+    this.#created += made.length;
     // Once more: whoever made one of them in between may have said something else.
-    await this.#select(ids);
+    await this.#select(rows.map(({ id }) => id));
   }
 
-  async #insert(ids: readonly string[], settings: readonly string[]): Promise<object[]> {
+  async #insert(rows: readonly RestaurantRow[]): Promise<object[]> {
+    const column = (name: "id" | "time_zone" | "cutoff" | "currency"): string[] => rows.map((row) => row[name]);
     return this.#session.query(
       `insert into sales.restaurant (id, name, time_zone, cutoff, currency)
-       select id, id, $2, $3::time, $4 from unnest($1::text[]) as id
+       select id, id, zone, cutoff::time, currency from unnest($1::text[], $2::text[], $3::text[], $4::text[]) as it(id, zone, cutoff, currency)
        on conflict (id) do nothing returning id`,
-      [ids, ...settings],
+      [column("id"), column("time_zone"), column("cutoff"), column("currency")],
     );
   }
 
@@ -205,12 +227,19 @@ export function checkRestaurantOptions(options: RestaurantOptions): RestaurantOp
   return zone === undefined ? options : { ...options, zone: canonicalZone(zone) };
 }
 
-function canonicalZone(zone: string): string {
+/** A zone as IANA spells it; undefined: there is none of this name. */
+export const zoneOf: (zone: string) => string | undefined = remember((zone) => {
   try {
-    if (/^[A-Za-z]/u.test(zone)) return new Temporal.ZonedDateTime(0n, zone).timeZoneId;
+    return /^[A-Za-z]/u.test(zone) ? new Temporal.ZonedDateTime(0n, zone).timeZoneId : undefined;
   } catch (error) {
-    if (!(error instanceof RangeError)) throw error;
+    if (error instanceof RangeError) return undefined;
+    throw error;
   }
+});
+
+function canonicalZone(zone: string): string {
+  const found = zoneOf(zone);
+  if (found !== undefined) return found;
   throw new ImportFault("zone_unknown", `zone ${zone}: is no IANA time zone; name one like Europe/London`, {
     details: { zone },
   });
@@ -249,7 +278,10 @@ function isSameZone(one: string, other: string): boolean {
   return new Temporal.ZonedDateTime(0n, one).equals(new Temporal.ZonedDateTime(0n, other));
 }
 
-function settingsMissing(id: string | undefined, { zone, currency }: RestaurantOptions): ImportFault {
+function settingsMissing(
+  id: string,
+  { zone, currency }: { zone: string | undefined; currency: string | undefined },
+): ImportFault {
   const unsaid = [zone === undefined && "--zone", currency === undefined && "--currency"].filter(Boolean).join(" and ");
   return new ImportFault("settings_missing", `restaurant ${id}: is not known; to make it, say its ${unsaid}`, {
     details: { restaurant: id },
