@@ -107,6 +107,7 @@ export async function importBoth({ run, file }: Installation): Promise<void> {
     "Asia/Tokyo",
     "--currency",
     "JPY",
+    "--create",
   ];
   const ran = [
     await run("import", await file("soho.csv", soho), ...sohoOptions),

@@ -1,6 +1,6 @@
 /** Files that look as if something about them were not meant: refused, with a way out that leads to the right total, or warned of. */
 import { join } from "node:path";
-import { type ImportOptions, importSales } from "@nightwriter/sales";
+import { type ImportOptions, importSales, undoImport } from "@nightwriter/sales";
 import { testDatabase } from "@nightwriter/testkit";
 import { sql } from "kysely";
 import { describe, expect, it } from "vitest";
@@ -101,8 +101,8 @@ describe("what is warned of", () => {
   it("is a column of times or currencies that no option names", async () => {
     const content = "date,amount,when,money\n2026-03-14,1,12:30,GBP\n2026-03-14,4,1:05,EUR\n";
     expect(await warningsOf(content, days)).toEqual([
-      'column "when" is not used, and says "12:30", "1:05"; without a time of day no cutoff applies to a sale',
-      'column "money" is not used, and says "GBP", "EUR"; amounts in another currency are another restaurant\'s; import them apart, with --only',
+      'column "when" is not used, and says "12:30", "1:05"; if it is the time of a sale, say --time-column; without one no cutoff applies',
+      'column "money" is not used, and says "GBP", "EUR"; amounts in another currency are another restaurant\'s; say --currency-column, or import them apart, with --only',
     ]);
   });
 
@@ -127,5 +127,65 @@ describe("what is warned of", () => {
     expect((await importNew(test.database, open)).warnings).toEqual([warning]);
     expect((await importNew(test.database, shown)).warnings).toEqual([]);
     expect((await importNew(test.database, later)).warnings).toEqual([]);
+  });
+});
+
+describe("restaurants", () => {
+  const line = (id: string): string => `${id},14/03/2026 12:00,1\n`;
+  const byColumn = { restaurant: { column: "city" } };
+
+  it("that are nearly a known one are refused, whatever else is new", async () => {
+    await using test = await testDatabase();
+    await using folder = await temporaryFolder();
+    const file = async (name: string, ...ids: string[]) =>
+      optionsOf(await folder.write(name, `city,date,amount\n${ids.map(line).join("")}`), byColumn);
+    const create = { accept: new Set(["create"] as const) };
+    await importNew(test.database, await file("1.csv", "Soho", "Store 1", "Store 2"));
+    for (const id of ["soho", "So ho", "Sohp", "Shoo"]) {
+      expect(await refusal(importSales(test.database, { ...(await file("2.csv", "Store 3", id)), ...create }))).toBe(
+        `2.csv: restaurant "${id}" is not known, and is nearly "Soho"; nothing was recorded. write it as "Soho", or --similar-ok (restaurants whose names are nearly the same are different ones)`,
+      );
+    }
+    const meant = { accept: new Set(["create", "similar-ok"] as const) };
+    const both = await file("3.csv", "Leeds", "Leedss");
+    expect(await refusal(importSales(test.database, { ...both, ...create }))).toMatch(
+      /"Leedss" is not .* nearly "Leeds"/,
+    );
+    expect(await importNew(test.database, { ...both, ...meant })).toMatchObject({ restaurantsCreated: 2 });
+  });
+
+  it("that are new are asked about once there are some", async () => {
+    await using test = await testDatabase();
+    await using folder = await temporaryFolder();
+    const first = await folder.write("1.csv", `city,date,amount\n${line("Soho")}${line("Camden")}`);
+    expect(await importNew(test.database, optionsOf(first, byColumn))).toMatchObject({ restaurantsCreated: 2 });
+    const next = optionsOf(await folder.write("2.csv", "date,amount\n15/03/2026 12:00,1\n"), {
+      restaurant: { id: "Leeds" },
+    });
+    expect(await refusal(importSales(test.database, { ...next, accept: new Set() }))).toMatch(
+      /^2\.csv: restaurant "Leeds": not known, .*--create/,
+    );
+    await importNew(test.database, { ...next, accept: new Set(["create"]) });
+    expect(await total(test)).toBe(300);
+  });
+
+  it("do not have the same sales as another, unless it is said, or these were taken back", async () => {
+    await using test = await testDatabase();
+    await using folder = await temporaryFolder();
+    const sold = ["12:00,1", "12:01,2", "12:01,2", "12:07,4"].map((each) => `14/03/2026 ${each}\n`);
+    const write = async (name: string, head: string, lines: readonly string[]) =>
+      optionsOf(await folder.write(name, `${head}\n${lines.join("")}`), { accept: new Set(["create"]) });
+    const { id = 0n } = await importNew(test.database, await write("1.csv", "date,amount", sold));
+    const camden = { restaurant: { id: "camden" } };
+    const again = { ...(await write("2.csv", "Date,Amount", sold.toReversed())), ...camden };
+    expect(await refusal(importSales(test.database, again))).toMatch(
+      /^2\.csv: restaurant "soho" has the same sales as these of "camden", the first 4 .*--same-sales/,
+    );
+    // Two of three are known, once each.
+    const other = ["12:01,2", "12:01,2", "12:01,2"].map((each) => `14/03/2026 ${each}\n`);
+    await importNew(test.database, { ...(await write("3.csv", "date,amount", other)), ...camden });
+    await undoImport(test.database, { id, actor: { name: "ann", host: "laptop" }, reason: "another's" });
+    await importNew(test.database, { ...again, restaurant: { id: "leeds" } });
+    expect(await total(test)).toBe(1_500);
   });
 });

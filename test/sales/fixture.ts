@@ -29,7 +29,7 @@ export function takeaway(name: string): string {
   return join(import.meta.dirname, "../fixtures/takeaway", `${name}.csv.gz`);
 }
 
-/** Soho's sales in pounds, with the columns `date` and `amount`, unless told otherwise. */
+/** Soho's sales in pounds, with the columns `date` and `amount`, unless told otherwise. Restaurants that are new are meant. */
 export function optionsOf(file: string, options: Partial<ImportOptions> = {}): ImportOptions {
   return {
     file,
@@ -39,6 +39,7 @@ export function optionsOf(file: string, options: Partial<ImportOptions> = {}): I
     zone: "Europe/London",
     currency: "GBP",
     ...options,
+    accept: new Set(["create", ...(options.accept ?? [])]),
   };
 }
 

@@ -32,6 +32,7 @@ where bad lines go. Column names match whatever their case. Negative amounts are
       .optionsGroup("Whose sales:")
       .option("--restaurant <id>", "all lines belong to this restaurant")
       .option("--restaurant-column <name>", "the column that says whose line it is")
+      .option("--create", acceptances.create)
       .option("--no-create", "refuse restaurants that are not known, instead of recording them")
       .optionsGroup("When:")
       .option("--date-column <name>", 'the column with the local date and time of a sale (default: "date")')
@@ -76,7 +77,7 @@ where bad lines go. Column names match whatever their case. Negative amounts are
       .optionsGroup("Before it is recorded:")
       .option("--dry-run", "do all of it, say what would come of it, and take it back: nothing stays", false)
       .optionsGroup("What is meant, where it would be refused otherwise:");
-    for (const [name, text] of Object.entries(acceptances)) command.option(`--${name}`, text);
+    for (const [name, text] of Object.entries(acceptances)) if (name !== "create") command.option(`--${name}`, text);
     command.action((file, options) =>
       perform(async (terminal) =>
         (await import("../verbs/import.ts")).importFile(terminal, { file, ...options, accepted: acceptedOf(options) }),

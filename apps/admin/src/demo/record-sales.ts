@@ -55,6 +55,7 @@ async function record({ database }: Installation, { file, town, sales }: TownFil
     zone: town.timeZone,
     cutoff: town.cutoff,
     currency: town.currency,
+    accept: new Set(["create"]),
   });
 }
 

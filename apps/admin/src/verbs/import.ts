@@ -27,7 +27,8 @@ export interface ImportFileOptions {
   readonly file: string;
   readonly restaurant?: string | undefined;
   readonly restaurantColumn?: string | undefined;
-  readonly create: boolean;
+  /** False: `--no-create`. */
+  readonly create?: boolean | undefined;
   readonly dateColumn?: string | undefined;
   readonly timeColumn?: string | undefined;
   readonly dateFormat?: string | undefined;
@@ -100,7 +101,7 @@ function requestOf(options: ImportFileOptions): ImportOptions {
     restaurant: restaurantOf(options),
     date: dateOf(options),
     amount: amountOf(options),
-    create,
+    create: create !== false,
     decimalComma: decimalComma || (decimalCommaColumn ?? false),
     titleLines: skipLines,
     encoding,

@@ -151,7 +151,8 @@ async function record(
   await bad.settle(file);
   loaded.lostQuotes?.assertNone(name(file), accept);
   await assertSeen(session, { name: name(file), filter, scope, accepted: accept });
-  const warnings = await suspicions.settle(session, rows.businessDates);
+  const { restaurantsCreated } = loaded;
+  const warnings = await suspicions.settle(session, { rows, restaurantsCreated, datesBefore });
   const counts = await recordLines(session, recording, { lines, leftOut, rows, datesBefore });
   const { sums, businessDates } = isStaged ? await sumRecorded(session, recording) : rows;
   // A content of which nothing was recorded is not remembered: any file with this header would be its growth, and one whose lines are all
@@ -176,7 +177,7 @@ async function record(
     outcome: "imported",
     id: isRemembered && !dryRun ? id : undefined,
     source,
-    restaurantsCreated: loaded.restaurantsCreated,
+    restaurantsCreated,
     lines: added,
     knownLines: loaded.known + again,
     leftOut,
@@ -201,6 +202,7 @@ async function suspicionOptions(
     accepted: accept,
     hasIds: idColumns.length > 0,
     format,
+    isDated: "on" in options.date,
     restaurantColumn: "column" in restaurant ? restaurant.column : undefined,
     restaurantId: content.scope.restaurantId,
     feed,

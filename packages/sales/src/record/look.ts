@@ -12,6 +12,7 @@ export interface LookOptions {
 }
 
 const maxRestaurants = 100;
+const shownLines = 5;
 
 /** Reads what this transaction has recorded so far. */
 export async function lookAt(session: Session, look: LookOptions): Promise<ImportLook> {
@@ -28,7 +29,7 @@ export async function lookAt(session: Session, look: LookOptions): Promise<Impor
     delimiter: loaded.delimiter,
     encoding: options.encoding ?? "utf-8",
     header: loaded.header,
-    firstLines: first,
+    firstLines: first.slice(0, shownLines),
     restaurants: rows.map(
       ({ sales, sum, ...row }): RestaurantLook => ({ ...row, sales: Number(sales), sumMinor: BigInt(sum) }),
     ),

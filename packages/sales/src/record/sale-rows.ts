@@ -41,7 +41,7 @@ const staged =
 const nothing = String.raw`\N`;
 const dayMs = 86_400_000;
 /** Lines that are kept as they were read. */
-const firstLines = 5;
+const firstLines = 20;
 
 export class SaleRows implements LineTarget {
   readonly copy: string;

@@ -2,7 +2,10 @@
 import type { Session } from "@nightwriter/database";
 import type { Acceptance } from "../acceptances.ts";
 import { doubt } from "../doubt.ts";
+import type { ReadLine } from "../record/import-options.ts";
 import type { Restaurant } from "../restaurants/restaurant-store.ts";
+import { assertMeantRestaurants } from "./new-restaurants.ts";
+import { assertNotAnothers } from "./other-restaurant.ts";
 import { type SumLine, SumLines, type SummedLine } from "./sum-lines.ts";
 import { warnOfSwappedDays } from "./swapped-days.ts";
 import { UnusedColumns } from "./unused-columns.ts";
@@ -13,12 +16,22 @@ export interface SuspicionOptions {
   readonly accepted: ReadonlySet<Acceptance>;
   readonly hasIds: boolean;
   readonly format: { readonly text: string; readonly hasTime: boolean };
+  /** The lines do not say their date, which is a business date. */
+  readonly isDated: boolean;
   /** The column that says whose line it is, if one does. */
   readonly restaurantColumn: string | undefined;
   readonly restaurantId: string | null;
   readonly feed: string;
   /** The latest day that has begun anywhere, in days since 1970. */
   readonly today: number;
+}
+
+/** What the lines were read as. */
+export interface Recorded {
+  readonly rows: { readonly first: readonly ReadLine[]; readonly businessDates: readonly Temporal.PlainDate[] };
+  readonly restaurantsCreated: number;
+  /** Business dates that had sales before. */
+  readonly datesBefore: ReadonlySet<string>;
 }
 
 /** The day that it is where days begin first. */
@@ -52,15 +65,23 @@ export class Suspicions {
       if (this.#future === undefined) this.#future = { count: 1, line: sale.line };
       else this.#future.count += 1;
     }
-    if (!this.#options.format.hasTime && clocks[0].cutoffMs > 0) this.#cutoffRestaurant ??= id;
+    const { format, isDated } = this.#options;
+    if (!format.hasTime && !isDated && clocks[0].cutoffMs > 0) this.#cutoffRestaurant ??= id;
   }
 
   /** Returns warnings. Throws ImportFault `in_doubt`, SqlFault. */
-  async settle(session: Session, dates: readonly Temporal.PlainDate[]): Promise<readonly string[]> {
+  async settle(session: Session, { rows, restaurantsCreated, datesBefore }: Recorded): Promise<readonly string[]> {
     const { format, restaurantId, feed } = this.#options;
+    if (restaurantsCreated > 0) await assertMeantRestaurants(session, this.#options);
+    await assertNotAnothers(session, { ...this.#options, lines: rows.first, datesBefore });
     this.#assertNoSums();
     const future = this.#assertNotAllFuture();
-    const swapped = await warnOfSwappedDays(session, { format: format.text, dates, restaurantId, feed });
+    const swapped = await warnOfSwappedDays(session, {
+      format: format.text,
+      dates: rows.businessDates,
+      restaurantId,
+      feed,
+    });
     const cutoff =
       this.#cutoffRestaurant === undefined
         ? []

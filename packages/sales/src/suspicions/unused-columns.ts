@@ -24,12 +24,13 @@ const kinds: Readonly<Record<"status" | "currency" | "time", Kind>> = {
   currency: {
     header: /currency|\bccy\b/iu,
     every: (value) => currencies.has(value),
-    remedy: "amounts in another currency are another restaurant's; import them apart, with --only",
+    remedy:
+      "amounts in another currency are another restaurant's; say --currency-column, or import them apart, with --only",
   },
   time: {
     header: /\btime\b|uhrzeit|\bheure\b|\bhora\b/iu,
     every: (value) => /^\d{1,2}:\d{2}(?::\d{2})?(?:\s*[ap]\.?m\.?)?$/iu.test(value),
-    remedy: "without a time of day no cutoff applies to a sale",
+    remedy: "if it is the time of a sale, say --time-column; without one no cutoff applies",
   },
 };
 
