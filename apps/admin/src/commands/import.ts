@@ -11,6 +11,15 @@ const encoding = new Option("--encoding <name>", "how it is written")
   .choices(["utf-8", "latin-1"] as const)
   .default("utf-8" as const);
 
+const optionsFile = new Option(
+  "--options <file>",
+  'JSON with options by name, {"currency": "GBP", "only": ["Status=Paid"]}; those given here override',
+);
+const savedOptions = new Option(
+  "--save-options <file>",
+  "write the options that say how the file is read to this file, once it was imported",
+);
+
 export const importCommand: CommandDefinition = {
   name: "import",
   summary: "record sales from a CSV file; the same file twice changes nothing",
@@ -74,14 +83,22 @@ where bad lines go. Column names match whatever their case. Negative amounts are
         "--source <name>",
         "where ids and files come from, if one restaurant has several such: a till, a platform",
       )
+      .optionsGroup("Once and for all:")
+      .addOption(optionsFile)
+      .addOption(savedOptions)
       .optionsGroup("Before it is recorded:")
       .option("--dry-run", "do all of it, say what would come of it, and take it back: nothing stays", false)
       .optionsGroup("What is meant, where it would be refused otherwise:");
     for (const [name, text] of Object.entries(acceptances)) if (name !== "create") command.option(`--${name}`, text);
-    command.action((file, options) =>
-      perform(async (terminal) =>
-        (await import("../verbs/import.ts")).importFile(terminal, { file, ...options, accepted: acceptedOf(options) }),
-      ),
+    command.action((file, { options: path }) =>
+      perform(async (terminal) => {
+        const { givenOptions, readOptionsFile } = await import("../arguments/options-file.ts");
+        if (path !== undefined) await readOptionsFile(command, path);
+        const options = command.opts();
+        const given = givenOptions(command);
+        const { importFile } = await import("../verbs/import.ts");
+        return importFile(terminal, { file, ...options, given, accepted: acceptedOf(options) });
+      }),
     );
   },
 };

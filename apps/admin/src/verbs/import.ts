@@ -1,3 +1,4 @@
+import { stat } from "node:fs/promises";
 import { basename } from "node:path";
 import { loadConfig } from "@nightwriter/config";
 import { assertSchemaCompatible } from "@nightwriter/database";
@@ -9,9 +10,10 @@ import {
   importSales,
   salesSchema,
 } from "@nightwriter/sales";
-import type { Acceptance } from "@nightwriter/sales/acceptances";
+import { type Acceptance, acceptances } from "@nightwriter/sales/acceptances";
 import { actor } from "../actor.ts";
 import { type Answer, answer } from "../answer.ts";
+import { type GivenOptions, saveOptions } from "../arguments/options-file.ts";
 import { badLinesShown, badLinesTable, delimiterFrom, noteBadLines } from "../bad-lines.ts";
 import { connectDatabase } from "../connect-database.ts";
 import { watchInterrupt } from "../interrupt.ts";
@@ -52,12 +54,16 @@ export interface ImportFileOptions {
   readonly idColumn?: readonly string[] | undefined;
   readonly source?: string | undefined;
   readonly dryRun: boolean;
+  readonly saveOptions?: string | undefined;
+  /** All that was said, by option. */
+  readonly given: GivenOptions;
   readonly accepted: ReadonlySet<Acceptance>;
 }
 
 /** Records the sales of a file. Ctrl-C records nothing: all of it is one transaction. */
 export async function importFile(terminal: Terminal, options: ImportFileOptions): Promise<Answer> {
   const request = requestOf(options);
+  if (options.saveOptions !== undefined) await assertAbsent(options.saveOptions);
   const config = loadConfig();
   using interrupt = watchInterrupt();
   await using database = await connectDatabase({
@@ -73,10 +79,12 @@ export async function importFile(terminal: Terminal, options: ImportFileOptions)
     const result = await importSales(database, {
       ...request,
       actor: actor(),
+      given: options.given,
       signal: interrupt.signal,
       onProgress: tellProgress(terminal, progress),
     });
     progress.stop();
+    if (options.saveOptions !== undefined) await saveOptions(options.saveOptions, lasting(options.given));
     for (const warning of warningsOf(result)) terminal.note(`${basename(options.file)}: ${warning}`);
     return answer({
       inOrder: result.skipped === 0 && hasSales(result),
@@ -170,6 +178,18 @@ function tellProgress(terminal: Terminal, progress: Progress): (now: ImportProgr
 
 function kilobytes(bytes: number): number {
   return Math.round(bytes / 1_000);
+}
+
+async function assertAbsent(path: string): Promise<void> {
+  if ((await stat(path).catch(() => undefined)) === undefined) return;
+  throw new UsageFault(`--save-options ${path}: exists already; name another, or use it: --options ${path}`);
+}
+
+/** What holds for the next file too: not what was meant of this one, nor its date and its bad lines. */
+function lasting(given: GivenOptions): GivenOptions {
+  const ofThisFile = new Set([...Object.keys(acceptances), "date", "skip-bad"]);
+  ofThisFile.delete("once-per-id");
+  return Object.fromEntries(Object.entries(given).filter(([name]) => !ofThisFile.has(name)));
 }
 
 function warningsOf(result: ImportResult): readonly string[] {

@@ -21,7 +21,7 @@ export async function showOfImport(terminal: Terminal, id: bigint): Promise<Answ
 }
 
 function shownText(shown: ShownImport): string {
-  const { id, kept, added, known, corrected, takenBack, leftOut, skipped, reading } = shown;
+  const { id, kept, added, known, corrected, takenBack, leftOut, skipped, reading, options } = shown;
   const state = stateText(shown);
   const rows: (readonly [string, string])[] = [
     ["import", state === "" ? String(id) : `${id}, ${state}`],
@@ -31,6 +31,7 @@ function shownText(shown: ShownImport): string {
     ["file", shown.file],
     ["restaurant", shown.restaurant ?? "by column"],
     ["source", shown.feed],
+    ["options", Object.keys(options).length === 0 ? "" : JSON.stringify(options)],
     ["read with", reading === null ? "not noted" : readingText(reading)],
     ["sales", `${kept} kept, ${added} added, ${known} known, ${corrected} corrected, ${takenBack} taken back`],
     [

@@ -46,6 +46,8 @@ export interface ShownImport extends ListedImport {
   readonly skipFile: string | null;
   /** The options that decide how it was read, as on the command line; null: not noted. */
   readonly reading: Reading | null;
+  /** All options of the command line, by name, as they were given there; empty: none were noted. */
+  readonly options: Readonly<Record<string, unknown>>;
   /** Imports that it built on, and those in force that built on it: these are undone first. */
   readonly needs: readonly bigint[];
   readonly neededBy: readonly bigint[];
@@ -77,7 +79,7 @@ export async function listImports(
 export async function showImport(database: Database, id: bigint): Promise<ShownImport> {
   const [shown] = await database.session((session) =>
     session.query<ShownImport>(
-      `${chain} select ${columns}, source, content_hash as "contentHash", line_count as "lineCount", skip_file as "skipFile", reading,
+      `${chain} select ${columns}, source, content_hash as "contentHash", line_count as "lineCount", skip_file as "skipFile", reading, options,
          array(select needs_id from sales.import_need where import_id = import.id order by 1) as needs,
          array(select import_id from sales.import_need join chain as later on later.id = import_id
            where needs_id = import.id and later.is_in_force order by 1) as "neededBy"

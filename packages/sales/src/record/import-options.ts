@@ -23,6 +23,8 @@ export interface ImportOptions extends FileOptions, RestaurantOptions, RowFilter
   readonly accept?: ReadonlySet<Acceptance>;
   /** Does it all, says what would come of it, and takes it back: nothing stays, no skip file either. Default: false. */
   readonly dryRun?: boolean;
+  /** The options as they were typed, by name, for `imports show`. Default: none are kept. */
+  readonly given?: Readonly<Record<string, unknown>>;
   /** Who imports, for `imports list`. Default: nobody is named. */
   readonly actor?: Actor;
   /** How many bad lines are told one by one. Default: 100; all are counted. */

@@ -34,6 +34,7 @@ const sayings: { readonly [Name in keyof Given]: (value: Given[Name]) => Reading
   skipBad: nothing,
   accept: nothing,
   dryRun: nothing,
+  given: nothing,
   actor: nothing,
   maxBadLines: nothing,
   onProgress: nothing,

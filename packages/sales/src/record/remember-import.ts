@@ -54,7 +54,7 @@ export async function rememberImport(
   { db }: Database,
   { options, content, reading, reserved, recorded }: RememberedImport,
 ): Promise<void> {
-  const { file, skipBad, actor } = options;
+  const { file, skipBad, actor, given = {} } = options;
   const { print, scope, known } = content;
   const bad = badLines(content, recorded);
   await session.run(
@@ -79,6 +79,7 @@ export async function rememberImport(
         good_hash: bad.length === 0 ? null : await hashGood(options, { lineCount: print.lineCount, bad }),
         skip_file: recorded.skipped > 0 ? (skipBad ?? null) : null,
         reading: JSON.stringify(reading),
+        options: JSON.stringify(given),
         kept: recorded.kept,
         added: recorded.added,
         known: recorded.known,
