@@ -29,21 +29,24 @@ const maxRestaurants = 50_000;
 const maxFound = 100;
 const dayMs = 86_400_000;
 
-interface Seen extends SummedLine {
-  isBare: boolean;
+/** A million lines pass here: what is kept of each is changed in place. */
+interface Counter {
+  lines: number;
 }
 
 export class SumLines {
   readonly #hasIds: boolean;
   readonly #hasTime: boolean;
-  readonly #linesOf = new Map<string, number>();
+  readonly #linesOf = new Map<string, Counter>();
   /** Of restaurants that had no line before. */
   readonly #found: SumLine[] = [];
   readonly #whole: Run = { key: "", count: 0, sum: 0 };
   readonly #ofRestaurant: Run = { key: "", count: 0, sum: 0 };
   readonly #ofDay: Run = { key: Number.NaN, count: 0, sum: 0 };
-  #first: Seen | undefined;
-  #last: Seen | undefined;
+  #first: SummedLine | undefined;
+  #isFirstBare = false;
+  #last: SummedLine | undefined;
+  #isLastBare = false;
   #isOff = false;
 
   constructor({ hasIds, hasTime }: { readonly hasIds: boolean; readonly hasTime: boolean }) {
@@ -56,14 +59,19 @@ export class SumLines {
     if (this.#isOff || sale.amountMinor === 0n) return;
     const { restaurant, day, wallMs } = sale;
     const minor = Number(sale.amountMinor);
-    const linesBefore = this.#linesOf.get(restaurant) ?? 0;
-    this.#linesOf.set(restaurant, linesBefore + 1);
+    const counter = this.#linesOf.get(restaurant);
+    if (counter === undefined) this.#linesOf.set(restaurant, { lines: 1 });
+    else counter.lines += 1;
     const isShared = wallMs === this.#last?.wallMs;
-    const isBare = !this.#hasIds && (isShared || (this.#hasTime && wallMs % dayMs === 0));
-    if (this.#first === this.#last && isShared && this.#first !== undefined) this.#first.isBare = !this.#hasIds;
-    this.#last = { ...sale, isBare };
-    this.#first ??= this.#last;
-    const of = linesBefore === 0 && this.#found.length < maxFound ? this.#isSumOf(minor) : 0;
+    this.#isLastBare = !this.#hasIds && (isShared || (this.#hasTime && wallMs % dayMs === 0));
+    // Whether the first line has a date of its own is known by the second.
+    if (this.#first === this.#last && isShared) this.#isFirstBare = !this.#hasIds;
+    this.#last = sale;
+    if (this.#first === undefined) {
+      this.#first = sale;
+      this.#isFirstBare = this.#isLastBare;
+    }
+    const of = counter === undefined && this.#found.length < maxFound ? this.#isSumOf(minor) : 0;
     if (of > 0) {
       this.#found.push({ ...sale, of });
     } else {
@@ -76,15 +84,20 @@ export class SumLines {
 
   /** After the last line. */
   get found(): readonly SumLine[] {
-    const isAlone = ({ restaurant }: SummedLine): boolean => this.#linesOf.get(restaurant) === 1;
+    const isAlone = ({ restaurant }: SummedLine): boolean => this.#linesOf.get(restaurant)?.lines === 1;
     const sums = this.#found.filter(isAlone);
     const others = this.#found.filter((line) => !isAlone(line));
     const count = this.#whole.count + others.length;
     const whole = others.reduce((sum, { amountMinor }) => sum + Number(amountMinor), this.#whole.sum);
-    const ends = [this.#first, this.#last].filter((each) => each !== undefined);
-    const found = ends
-      .filter((each) => count > 2 && Number(each.amountMinor) * 2 === whole && (each.isBare || isAlone(each)))
-      .map((each) => ({ ...each, of: count - 1 }));
+    const ends = [
+      { sale: this.#first, isBare: this.#isFirstBare },
+      { sale: this.#last, isBare: this.#isLastBare },
+    ];
+    const found = ends.flatMap(({ sale, isBare }) =>
+      sale !== undefined && count > 2 && Number(sale.amountMinor) * 2 === whole && (isBare || isAlone(sale))
+        ? [{ ...sale, of: count - 1 }]
+        : [],
+    );
     return [...found.slice(0, 1), ...sums.filter(({ line }) => line !== found[0]?.line)];
   }
 
@@ -100,6 +113,7 @@ export class SumLines {
     this.#linesOf.clear();
     this.#found.length = 0;
     this.#first = undefined;
+    this.#last = undefined;
   }
 }
 
