@@ -197,7 +197,8 @@ function warningsOf(result: ImportResult): readonly string[] {
 }
 
 function hasSales(result: ImportResult): boolean {
-  return result.outcome === "duplicate" || result.lines + result.knownLines + result.takenBack > 0;
+  if (result.outcome === "duplicate") return true;
+  return result.lines + result.knownLines + result.corrected + result.takenBack > 0;
 }
 
 function resultText({ file, skipBad, dryRun }: ImportFileOptions, result: ImportResult): string {
@@ -228,7 +229,8 @@ function resultText({ file, skipBad, dryRun }: ImportFileOptions, result: Import
   }
   if (!result.endsLine)
     texts.push("the last line has no line end; if it was half of one, import the file again when it is whole");
-  if (restaurantsCreated > 0) texts.push(`${plural(restaurantsCreated, "restaurant")} recorded`);
+  if (restaurantsCreated > 0)
+    texts.push(`${plural(restaurantsCreated, "restaurant")} ${dryRun ? "would be recorded" : "recorded"}`);
   if (skipped > 0) {
     const fate = `${dryRun ? "would be " : ""}written to ${skipBad ?? ""}`;
     texts.push(`${plural(skipped, "bad line")} ${fate}:`, badLinesTable(result.badLines));
