@@ -126,6 +126,22 @@ describe("importSales", () => {
     expect(await linesOf("date,amount\n2026-03-01,1\n", { date, cutoff: "04:00" })).toEqual(["2 2026-03-01 100"]);
   });
 
+  it("takes the cutoff off a time in a format of the locale", async () => {
+    const content = 'date,amount\n"01/05/2024, 1:30 AM",1\n';
+    const date = { column: "date", format: "Pp" };
+    expect(await linesOf(content, { date, cutoff: "04:00" })).toEqual(["2 2024-01-04 100"]);
+  });
+
+  it.each([
+    { format: "T", text: "1704450000", meant: "t" },
+    { format: "t", text: "1704450000000", meant: "T" },
+  ])("says that $text is read by $meant, not by $format", async ({ format, text, meant }) => {
+    const content = `date,amount\n${text},1\n`;
+    const refused = linesOf(content, { date: { column: "date", format } });
+    await expect(refused).rejects.toThrow(`seconds are ${meant})`);
+    expect(await linesOf(content, { date: { column: "date", format: meant } })).toEqual(["2 2024-01-05 100"]);
+  });
+
   it("escapes what COPY would take for its own", async () => {
     await using folder = await temporaryFolder();
     await using test = await testDatabase();

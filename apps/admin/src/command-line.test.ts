@@ -110,6 +110,10 @@ describe("a verb that cannot be meant", () => {
       ["import", "sales.csv", "--restaurant", "Soho", "--price-column", "price"],
       /both --quantity-column and --price-column/,
     ],
+    [
+      ["import", "sales.csv", "--restaurant", "Soho", "--decimal-comma", "--decimal-comma-column", "price"],
+      /say either --decimal-comma, for all columns, or --decimal-comma-column/,
+    ],
   ])("%j is refused before anything is opened, in one line with its remedy", async (args, line) => {
     const { code, stdout, stderr } = await ran(...args);
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });

@@ -139,10 +139,14 @@ function restaurantOf({ restaurant, restaurantColumn }: ImportFileOptions): Impo
   );
 }
 
-function assertSaidOnce({ zone, zoneColumn, currency, currencyColumn }: ImportFileOptions): void {
+function assertSaidOnce(options: ImportFileOptions): void {
+  const { zone, zoneColumn, currency, currencyColumn, decimalComma, decimalCommaColumn } = options;
   if (zone !== undefined && zoneColumn !== undefined) throw new UsageFault("say either --zone or --zone-column");
   if (currency !== undefined && currencyColumn !== undefined) {
     throw new UsageFault("say either --currency or --currency-column");
+  }
+  if (decimalComma && decimalCommaColumn !== undefined) {
+    throw new UsageFault("say either --decimal-comma, for all columns, or --decimal-comma-column for some");
   }
 }
 

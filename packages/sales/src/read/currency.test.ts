@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { currencyDigits } from "./currency.ts";
+import { currencyDigits, isSameCurrency } from "./currency.ts";
 
 describe("currencyDigits", () => {
   it.each([
@@ -19,5 +19,30 @@ describe("currencyDigits", () => {
 
   it.each(["ABC", "gbp", "£", ""])("refuses %s", (currency) => {
     expect(() => currencyDigits(currency)).toThrow(expect.objectContaining({ code: "currency_unknown" }));
+  });
+});
+
+describe("isSameCurrency", () => {
+  it.each([
+    ["$", "USD CAD AUD NZD SGD HKD MXN TWD FJD"],
+    ["£", "GBP EGP"],
+    ["¥", "JPY CNY"],
+    ["￥", "JPY"],
+    ["Rs", "INR PKR LKR NPR"],
+    ["RS.", "INR"],
+    ["₨", "PKR"],
+  ])("takes %s for any of %s", (sign, currencies) => {
+    for (const currency of currencies.split(" ")) expect(isSameCurrency(sign, currency)).toBe(true);
+  });
+
+  it.each([
+    ["€", "GBP"],
+    ["$", "GBP"],
+    ["₹", "PKR"],
+    ["Rs", "GBP"],
+    ["¢", "USD"],
+    ["EUR", "GBP"],
+  ])("does not take %s for %s", (sign, currency) => {
+    expect(isSameCurrency(sign, currency)).toBe(false);
   });
 });

@@ -53,8 +53,9 @@ const symbols = new Map<string, string>();
  */
 export function isSameCurrency(written: string, currency: string): boolean {
   if (isCurrencyCode(written)) return written === currency;
-  const sharing = shared.get(written) ?? shared.get(written.normalize("NFKC").replace(/\.$/u, ""));
-  return sharing?.split(" ").includes(currency) ?? symbolOf(currency).includes(written.normalize("NFKC"));
+  const sign = written.normalize("NFKC").replace(/^Rs\.?$/iu, "Rs");
+  const sharing = shared.get(written) ?? shared.get(sign);
+  return sharing?.split(" ").includes(currency) ?? symbolOf(currency).includes(sign);
 }
 
 function symbolOf(currency: string): string {

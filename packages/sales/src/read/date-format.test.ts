@@ -65,6 +65,12 @@ describe("compileDateFormat", () => {
     expect(compileDateFormat("yyyy-MM-dd'T'HH:mm:ssXXX")).toMatchObject({ hasTime: true, isInstant: true });
   });
 
+  it("knows the time in a format of the locale", () => {
+    expect(compileDateFormat("Pp")).toMatchObject({ hasTime: true, isInstant: false });
+    expect(iso("Pp", "01/05/2024, 1:30 AM")).toBe("2024-01-05T01:30");
+    expect(compileDateFormat("PP")).toMatchObject({ hasTime: false });
+  });
+
   it("reads an instant in UTC", () => {
     expect(iso("yyyy-MM-dd'T'HH:mmXXX", "2019-08-03T20:25+01:00")).toBe("2019-08-03T19:25");
     expect(iso("yyyy-MM-dd'T'HH:mmXXX", "2019-08-03T20:25Z")).toBe("2019-08-03T20:25");
@@ -121,6 +127,12 @@ describe("a format that would be read wrongly", () => {
     ["yyyy-MM-dd HH:mm 'UTC'", "write X"],
     ["yyyy-MM-dd HH:mm' GMT'", "write X"],
     ["yyyy-MM-dd HH:mm '+0000'", "write X"],
+    ["yyyy-MM-dd HH:mm:ss'.000Z'", "write X"],
+    ["yyyy-MM-dd HH:mm:ss.000+0000", "write X"],
+    ["yyyy-MM-dd HH:mm:ss'+00'", "write X"],
+    ["yyyy-MM-dd HH:mm '(UTC)'", "write X"],
+    ["yyyy-MM-dd HH:mm 'Etc/UTC'", "write X"],
+    ["yyyyLdd", "write it twice"],
     ["yyyy-MM-dd kk:mm", "HH"],
     ["dMyy", "write it twice"],
     ["dMMyyyy HHmm", "write it twice"],
@@ -135,6 +147,9 @@ describe("a format that would be read wrongly", () => {
     ["yyyy-MM-dd'T'HH:mm:ssX", "2024-01-05T12:30:15Z", "2024-01-05T12:30"],
     ["T", "1704457800000", "2024-01-05T12:30"],
     ["t", "1704457800", "2024-01-05T12:30"],
+    ["ddMMMyyyy", "05JAN2024", "2024-01-05T00:00"],
+    ["dMMMyy", "5Jan24", "2024-01-05T00:00"],
+    ["EEE MMM dd yyyy HH:mm:ss 'GMT'xx", "Fri Jan 05 2024 12:30:00 GMT+0100", "2024-01-05T11:30"],
   ])("%s reads %s", (format, text, expected) => {
     const ms = compileDateFormat(format).read(text);
     expect(new Date(ms ?? Number.NaN).toISOString().slice(0, 16)).toBe(expected);
@@ -144,6 +159,9 @@ describe("a format that would be read wrongly", () => {
     ["ddMMyy", "10124"],
     ["yyyyMMdd", "2024015"],
     ["HHmm dd.MM.yyyy", "905 05.01.2024"],
+    ["yyyyLLdd", "2024015"],
+    ["uuuuMMdd", "2024015"],
+    ["yyyyDDD", "202435"],
     ["T", "1704457800"],
     ["t", "1704457800000"],
   ])("%s does not read %s", (format, text) => {

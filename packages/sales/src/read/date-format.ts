@@ -39,8 +39,8 @@ const epochStart = Date.UTC(1973, 2, 3);
 const maxLength = 64;
 
 const token = /''|'(?:''|[^'])+'|([A-Za-z])\1*o?|[^A-Za-z']+/gu;
-const dateLetters = "GyYRuQqMLwIdDEeci";
-const timeLetters = "abBhHkKmsS";
+const dateLetters = "GyYRuQqMLwIdDEeciP";
+const timeLetters = "abBhHkKmsSp";
 const instantLetters = "XxtT";
 
 /** Compiles a format such as `dd/MM/yyyy HH:mm`. Throws ImportFault `date_format_invalid` when it leaves the day open. */
@@ -84,7 +84,10 @@ function readWith(text: string, format: string, referenceMs: number): number {
   return parse(text, format, utc(referenceMs), unwarned).getTime();
 }
 
-const numeric = /^(?:[yMdHhKmsS])+$/u;
+/** Months, quarters and days of the week have names from three letters on. */
+const numeric = /^(?:[yuRdDHhKmsSwI]+|[MLQqeic]{1,2})$/u;
+/** What ends by saying Greenwich, or how far from it. */
+const greenwich = /(?:^|[^A-Za-z])(?:Z|Zulu|UTC|UCT|GMT|[+-]\d\d(?::?\d\d)?)\W*$/iu;
 
 /** Adjoining numbers are told apart by their widths alone: a lost zero at the front must not move them. Undefined: there are none such. */
 function shapeOf(tokens: readonly Token[]): RegExp | undefined {
@@ -103,10 +106,10 @@ function assertReadable(format: string, tokens: readonly Token[]): void {
   const fault = (fact: string): ImportFault =>
     new ImportFault("date_format_invalid", `date format ${JSON.stringify(format)}: ${fact}`, { details: { format } });
   const hasTime = tokens.some(({ kind }) => kind === "time");
-  const zone = tokens.find(
-    ({ part, kind }) => kind === "literal" && /^'?\s*(?:Z|UTC|GMT|[+-]\d\d:?\d\d)\s*'?$/iu.test(part),
-  );
-  if (hasTime && zone !== undefined) {
+  // Where an offset is read, GMT beside it says nothing else.
+  const isInstant = tokens.some(({ kind }) => kind === "instant");
+  const zone = tokens.find(({ part, kind }) => kind === "literal" && greenwich.test(part));
+  if (hasTime && !isInstant && zone !== undefined) {
     throw fault(
       `${zone.part} says that times are not the restaurant's own, and would be passed over; write X for an offset or a Z`,
     );
@@ -118,7 +121,7 @@ function assertReadable(format: string, tokens: readonly Token[]): void {
   }
   const single = tokens.find(({ part }, at) => {
     const neighbours = [tokens[at - 1]?.part ?? "", tokens[at + 1]?.part ?? ""];
-    return /^[yMdHhKms]$/u.test(part) && neighbours.some((each) => numeric.test(each));
+    return /^[yuRMLQqdDHhKmswI]$/u.test(part) && neighbours.some((each) => numeric.test(each));
   });
   if (single !== undefined) {
     throw fault(

@@ -50,6 +50,9 @@ describe("compileDecimal", () => {
     ["Rs. 1,23,456.00", "12345600/2"],
     ["Rs 450", "450/0"],
     ["450/-", "450/0"],
+    ["RS. 450 /-", "450/0"],
+    ["$5 USD", "5/0"],
+    ["CAD 5$", "5/0"],
     ["₹1,234/-", "1234/0"],
     ["0.500", "500/3"],
   ])("reads %s as %s", (text, expected) => {
@@ -171,6 +174,12 @@ describe("toMinor", () => {
     ["1.500", yen, "has 3 decimals, JPY has 0"],
   ])("refuses %s in %o", (text, money, reason) => {
     expect(toMinor(valueOf(point(text)), money)).toEqual({ reason });
+  });
+});
+
+describe("two currencies beside one number", () => {
+  it.each(["€100 GBP", "GBP 100 €", "£100€", "Rs 100₹", "$100 EUR"])("%s is refused, whichever would fit", (text) => {
+    expect(show(point(text))).toBe(`${JSON.stringify(text)} names two currencies`);
   });
 });
 

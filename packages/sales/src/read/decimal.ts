@@ -44,13 +44,13 @@ export function compileDecimal({ decimalComma }: DecimalFormat): (text: string) 
   ];
   const whole = `(?<whole>\\d+|${grouped.join("|")})`;
   const blank = `[${blanks}]*`;
-  const money = (name: string): string => `(?<${name}>\\p{Sc}|[A-Z]{3}|Rs\\.?)?`;
+  const money = (name: string): string => `(?<${name}>\\p{Sc}|[A-Z]{3}|R[Ss]\\.?)?`;
   const pattern = new RegExp(
     [
       `^(?<open>\\()?(?<sign>[-+−])?${blank}${money("before")}${blank}(?<inner>[-+−])?${blank}`,
       `(?:${whole}(?:${point}(?<part>\\d+))?|${point}(?<only>\\d+))`,
       // In India, what follows is an end mark: nothing can be added to the amount.
-      `(?:/-)?${blank}${money("after")}${blank}(?<last>[-+−])?(?<close>\\))?$`,
+      `(?:${blank}/-)?${blank}${money("after")}${blank}(?<last>[-+−])?(?<close>\\))?$`,
     ].join(""),
     "u",
   );
@@ -72,6 +72,9 @@ function fromGroups(groups: Groups, text: string): Reading<Decimal> {
   if ((open === undefined) !== (close === undefined) || signs.length > 1 || codes.length > 1) {
     return { reason: `${JSON.stringify(text)} is no number` };
   }
+  if (before !== undefined && after !== undefined && !isSameMoney(before, after)) {
+    return { reason: `${JSON.stringify(text)} names two currencies` };
+  }
   const fraction = part ?? only ?? "";
   const magnitude = BigInt(whole.replaceAll(/\D/gu, "") + fraction);
   const negative = signs.some((each) => each !== "+");
@@ -80,10 +83,16 @@ function fromGroups(groups: Groups, text: string): Reading<Decimal> {
   };
 }
 
+/** Of a sign and a code, or of two signs: both must fit, not one of them. */
+function isSameMoney(before: string, after: string): boolean {
+  if (isCurrencyCode(after)) return isSameCurrency(before, after);
+  return before === after || (isCurrencyCode(before) && isSameCurrency(after, before));
+}
+
 /** Says which option would read it, when that is the other decimal sign. */
 function notANumber(text: string, decimalComma: boolean): string {
   const hint = decimalComma
-    ? /\.\d{1,2}\D*$/u.test(text) && " (the comma is the decimal sign here)"
+    ? /(?:^\D*0\.\d+|\.\d{1,2})\D*$/u.test(text) && " (the comma is the decimal sign here)"
     : /(?:^\D*0,\d+|,\d{1,2})\D*$/u.test(text) && " (for a decimal comma say --decimal-comma)";
   return `${JSON.stringify(text)} is no number${hint || ""}`;
 }

@@ -208,8 +208,12 @@ function clockText(ms: number): string {
 function notADate(text: string, { text: format }: DateFormat): string {
   const trimmed = text.trim();
   if (trimmed === "") return "is empty";
-  const epoch = format === "T" && /^\d{9,10}$/u.test(trimmed) ? " (it would be in 1970; seconds are t)" : "";
-  return `${JSON.stringify(trimmed.slice(0, 40))} is no date as ${format}, between 1900 and 2199${epoch}`;
+  return `${JSON.stringify(trimmed.slice(0, 40))} is no date as ${format}, between 1900 and 2199${epochHint(format, trimmed)}`;
+}
+
+function epochHint(format: string, text: string): string {
+  if (format === "T" && /^\d{9,10}$/u.test(text)) return " (it would be in 1970; seconds are t)";
+  return format === "t" && /^\d{12,13}$/u.test(text) ? " (milliseconds are T)" : "";
 }
 
 function afterClosing(businessDate: string, { id, closedSince = "" }: Restaurant): string {
