@@ -20,13 +20,13 @@ type Environment = Readonly<Record<string, string>>;
 /** Of the machine's settings, those without which nothing runs, and one that saves the compiler work. */
 const { PATH, NODE_COMPILE_CACHE } = process.env;
 
-/** Runs `nightwriter ARGS` to its end, with these settings and none of the machine's. */
-export async function nightwriter(args: readonly string[], settings: Environment = {}): Promise<Ran> {
+/** Runs `nightwriter ARGS` to its end, with these settings and none of the machine's; with nothing on standard input unless told. */
+export async function nightwriter(args: readonly string[], settings: Environment = {}, input?: string): Promise<Ran> {
   const { exitCode, stdout, stderr } = await execa(process.execPath, [ENTRY, ...args], {
     cwd: ROOT,
     env: { PATH, NODE_COMPILE_CACHE, ...settings },
     extendEnv: false,
-    stdin: "ignore",
+    ...(input === undefined ? { stdin: "ignore" } : { input }),
     reject: false,
     timeout: 250_000,
   });

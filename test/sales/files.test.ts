@@ -21,7 +21,7 @@ async function linesOf(content: string | Buffer, options: Partial<ImportOptions>
   // What begins alike is not at issue here.
   await importNew(
     test.database,
-    optionsOf(file, { restaurant: { id }, accept: new Set(["allow-overlap"] as const), ...options }),
+    optionsOf(file, { restaurant: { id }, accept: new Set(["allow-overlap", "same-sales"] as const), ...options }),
   );
   return await saleLines(test.database, id);
 }
@@ -74,6 +74,17 @@ describe("importSales", () => {
     ],
   ])("reads %s", async (_, content, options) => {
     expect(await linesOf(content, options)).toEqual(["2 2026-03-01 1250", "3 2026-03-02 -80"]);
+  });
+
+  it.each([
+    ["little end first", "utf16le", Buffer.from([0xff, 0xfe])],
+    ["little end first, without a mark", "utf16le", Buffer.alloc(0)],
+    ["big end first", "utf-16be", Buffer.from([0xfe, 0xff])],
+    ["big end first, without a mark", "utf-16be", Buffer.alloc(0)],
+  ] as const)("reads UTF-16, %s, longer than a piece", async (_, encoding, mark) => {
+    const rows = "01/03/2026 12:00,1.00,Zoë\n".repeat(9_000);
+    const lines = await linesOf(Buffer.concat([mark, iconv.encode(`date,amount,note\n${rows}`, encoding)]));
+    expect(lines).toHaveLength(9_000);
   });
 
   it("numbers sales by the line of the file, past blank lines and line ends in fields", async () => {
@@ -174,7 +185,9 @@ describe("importSales", () => {
   it.each<{ what: string; content?: string | Buffer; code: ImportFaultCode; options?: Partial<ImportOptions> }>([
     { what: "an empty file", content: "", code: "file_empty" },
     { what: "blank lines only", content: "\n\n", code: "file_empty" },
-    { what: "UTF-16", content: Buffer.from("\uFEFFdate,amount\n", "utf16le"), code: "file_encoding" },
+    { what: "a workbook's zip", content: Buffer.from("PK\u0003\u0004 but no zip"), code: "file_unreadable" },
+    { what: "a PDF", content: "%PDF-1.7\n", code: "file_unreadable" },
+    { what: "XML", content: '<?xml version="1.0"?>\n<sales/>\n', code: "file_unreadable" },
     {
       what: "a broken gzip file",
       content: gzipSync("date,amount\n".repeat(1_000)).subarray(0, 30),

@@ -8,7 +8,7 @@ import type { CommandDefinition } from "../command.ts";
 import { group } from "./groups.ts";
 
 const encoding = new Option("--encoding <name>", "how it is written")
-  .choices(["utf-8", "latin-1"] as const)
+  .choices(["utf-8", "latin-1", "windows-1252"] as const)
   .default("utf-8" as const);
 
 const optionsFile = new Option(
@@ -22,8 +22,8 @@ const savedOptions = new Option(
 
 export const importCommand: CommandDefinition = {
   name: "import",
-  summary: "record sales from a CSV file; the same file twice changes nothing",
-  description: `Records the sales of a CSV file (.csv.gz too), one per line. A file is known by its content: twice changes nothing, and of
+  summary: "record sales from CSV files; the same file twice changes nothing",
+  description: `Records the sales of CSV files, one per line. A file is known by its content: twice changes nothing, and of
 one that grew at its end only the new lines are recorded. A bad line refuses the whole file, unless --skip-bad says
 where bad lines go. Column names match whatever their case. Negative amounts are refunds.`,
   group: group.setUp,
@@ -37,7 +37,10 @@ where bad lines go. Column names match whatever their case. Negative amounts are
   notInOrder: "bad lines were left out (--skip-bad), or there is no sale in the file",
   define(definition, perform) {
     const command = definition
-      .argument("<file>", "the CSV file; .gz is decompressed")
+      .argument(
+        "<file...>",
+        "CSV files, each in a transaction of its own; .gz and .zip are unpacked, - is standard input",
+      )
       .optionsGroup("Whose sales:")
       .option("--restaurant <id>", "all lines belong to this restaurant")
       .option("--restaurant-column <name>", "the column that says whose line it is")
@@ -90,14 +93,14 @@ where bad lines go. Column names match whatever their case. Negative amounts are
       .option("--dry-run", "do all of it, say what would come of it, and take it back: nothing stays", false)
       .optionsGroup("What is meant, where it would be refused otherwise:");
     for (const [name, text] of Object.entries(acceptances)) if (name !== "create") command.option(`--${name}`, text);
-    command.action((file, { options: path }) =>
+    command.action((files, { options: path }) =>
       perform(async (terminal) => {
         const { givenOptions, readOptionsFile } = await import("../arguments/options-file.ts");
         if (path !== undefined) await readOptionsFile(command, path);
         const options = command.opts();
         const given = givenOptions(command);
-        const { importFile } = await import("../verbs/import.ts");
-        return importFile(terminal, { file, ...options, given, accepted: acceptedOf(options) });
+        const { importFiles } = await import("../verbs/import.ts");
+        return importFiles(terminal, { files, ...options, given, accepted: acceptedOf(options) });
       }),
     );
   },

@@ -1,9 +1,10 @@
 import { stat } from "node:fs/promises";
 import { basename } from "node:path";
 import { loadConfig } from "@nightwriter/config";
-import { assertSchemaCompatible } from "@nightwriter/database";
+import { assertSchemaCompatible, type Database } from "@nightwriter/database";
 import {
   type ColumnValue,
+  type Encoding,
   type ImportOptions,
   type ImportProgress,
   type ImportResult,
@@ -16,6 +17,9 @@ import { type Answer, answer } from "../answer.ts";
 import { type GivenOptions, saveOptions } from "../arguments/options-file.ts";
 import { badLinesShown, badLinesTable, delimiterFrom, noteBadLines } from "../bad-lines.ts";
 import { connectDatabase } from "../connect-database.ts";
+import { exitCode } from "../exit-code.ts";
+import { describeFailure } from "../failure.ts";
+import { openInput } from "../input.ts";
 import { watchInterrupt } from "../interrupt.ts";
 import { lookText } from "../look-text.ts";
 import { openLogger } from "../open-logger.ts";
@@ -49,7 +53,7 @@ export interface ImportFileOptions {
   readonly skipLines: number;
   readonly only?: readonly ColumnValue[] | undefined;
   readonly except?: readonly ColumnValue[] | undefined;
-  readonly encoding: "utf-8" | "latin-1";
+  readonly encoding: Encoding;
   readonly skipBad?: string | undefined;
   readonly idColumn?: readonly string[] | undefined;
   readonly source?: string | undefined;
@@ -60,31 +64,67 @@ export interface ImportFileOptions {
   readonly accepted: ReadonlySet<Acceptance>;
 }
 
-/** Records the sales of a file. Ctrl-C records nothing: all of it is one transaction. */
-export async function importFile(terminal: Terminal, options: ImportFileOptions): Promise<Answer> {
-  const request = requestOf(options);
+export interface ImportFilesOptions extends Omit<ImportFileOptions, "file"> {
+  /** Paths; a dash is standard input. */
+  readonly files: readonly string[];
+}
+
+/**
+ * Records the sales of files, one after another, each in a transaction of its own: one that is refused does not keep the others out. Ctrl-C
+ * records nothing of the file that is being read.
+ */
+export async function importFiles(terminal: Terminal, { files, ...options }: ImportFilesOptions): Promise<Answer> {
+  const [only = ""] = files;
+  requestOf({ ...options, file: only });
+  if (files.length > 1 && options.skipBad !== undefined) {
+    throw new UsageFault(`--skip-bad ${options.skipBad}: is for one file; import those that have bad lines one by one`);
+  }
   if (options.saveOptions !== undefined) await assertAbsent(options.saveOptions);
   const config = loadConfig();
+  const logger = openLogger(terminal, config);
   using interrupt = watchInterrupt();
-  await using database = await connectDatabase({
-    config,
-    verb: "import",
-    logger: openLogger(terminal, config),
-    patient: true,
-  });
+  await using input = await openInput(files);
+  await using database = await connectDatabase({ config, verb: "import", logger, patient: true });
   await assertSchemaCompatible(database);
   await assertSchemaCompatible(database, salesSchema);
+  const importOne = async (file: string): Promise<Answer> =>
+    importFile(terminal, { database, signal: interrupt.signal, options: { ...options, file: input.pathOf(file) } });
+  const answers: Answer[] = [];
+  for (const file of files) {
+    const imported = importOne(file);
+    answers.push(await (files.length === 1 ? imported : imported.catch(async (error) => refused(error, file))));
+    interrupt.signal.throwIfAborted();
+  }
+  const wasAny = answers.some(({ exitCode: code }) => code !== exitCode.fault);
+  if (wasAny && options.saveOptions !== undefined) await saveOptions(options.saveOptions, lasting(options.given));
+  const [first, ...others] = answers;
+  if (first !== undefined && others.length === 0) return first;
+  const worst = [exitCode.fault, exitCode.notInOrder].find((code) => answers.some((each) => each.exitCode === code));
+  return {
+    exitCode: worst ?? exitCode.inOrder,
+    document: { files: answers.map(({ document }) => document) },
+    text: answers.map(({ text }) => text).join("\n"),
+  };
+}
+
+async function refused(error: unknown, file: string): Promise<Answer> {
+  const { line, document } = await describeFailure(error, "import");
+  return { exitCode: exitCode.fault, document: { file, ...document }, text: line };
+}
+
+interface OneFile {
+  readonly database: Database;
+  readonly signal: AbortSignal;
+  readonly options: ImportFileOptions;
+}
+
+async function importFile(terminal: Terminal, { database, signal, options }: OneFile): Promise<Answer> {
   const progress = startProgress(terminal, { label: "kB read" });
   try {
-    const result = await importSales(database, {
-      ...request,
-      actor: actor(),
-      given: options.given,
-      signal: interrupt.signal,
-      onProgress: tellProgress(terminal, progress),
-    });
+    const onProgress = tellProgress(terminal, progress);
+    const { given } = options;
+    const result = await importSales(database, { ...requestOf(options), actor: actor(), given, signal, onProgress });
     progress.stop();
-    if (options.saveOptions !== undefined) await saveOptions(options.saveOptions, lasting(options.given));
     for (const warning of warningsOf(result)) terminal.note(`${basename(options.file)}: ${warning}`);
     return answer({
       inOrder: result.skipped === 0 && hasSales(result),
@@ -93,7 +133,7 @@ export async function importFile(terminal: Terminal, options: ImportFileOptions)
     });
   } catch (error) {
     progress.stop();
-    interrupt.signal.throwIfAborted();
+    signal.throwIfAborted();
     noteBadLines(terminal, error);
     throw error;
   }

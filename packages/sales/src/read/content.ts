@@ -7,67 +7,21 @@
  * must come to the same hash.
  */
 import { createHash } from "node:crypto";
-import { createReadStream } from "node:fs";
-import { open } from "node:fs/promises";
-import { basename } from "node:path";
-import { createGunzip } from "node:zlib";
 import { ImportFault } from "../import-fault.ts";
+import { type Found, name, readBytes } from "./file-bytes.ts";
 import { plainContent } from "./plain-content.ts";
 
-const pieceBytes = 65_536;
 const newline = 0x0a;
 
-/** Reads what the file says, as {@link plainContent} puts it. Throws ImportFault `file_unreadable` or `file_encoding`. */
+/** Reads what the file says, as {@link plainContent} puts it. Throws ImportFault `file_unreadable`. */
 export function readContent(
-  { file, signal }: { readonly file: string; readonly signal?: AbortSignal | undefined },
-  onEnd?: (endsLine: boolean) => void,
+  file: { readonly file: string; readonly signal?: AbortSignal | undefined },
+  { found, onEnd }: { readonly found?: Found; readonly onEnd?: (endsLine: boolean) => void } = {},
 ): AsyncGenerator<Buffer> {
-  return plainContent(readBytes(file, signal), onEnd);
+  return plainContent(readBytes(file, found), onEnd);
 }
 
-async function* readBytes(file: string, signal: AbortSignal | undefined): AsyncGenerator<Buffer> {
-  const start = await readStart(file);
-  if ((start[0] === 0xff && start[1] === 0xfe) || (start[0] === 0xfe && start[1] === 0xff)) {
-    throw new ImportFault("file_encoding", `${name(file)}: is UTF-16; save it as UTF-8`, { details: { file } });
-  }
-  const bytes = createReadStream(file, { highWaterMark: pieceBytes });
-  const isGzip = start[0] === 0x1f && start[1] === 0x8b;
-  const stream = isGzip ? bytes.pipe(createGunzip({ chunkSize: pieceBytes })) : bytes;
-  if (isGzip) bytes.on("error", (error) => stream.destroy(error));
-  try {
-    for await (const piece of stream) {
-      signal?.throwIfAborted();
-      yield piece as Buffer;
-    }
-  } catch (error) {
-    throw signal?.aborted === true ? error : unreadable(file, error);
-  } finally {
-    bytes.destroy();
-    stream.destroy();
-  }
-}
-
-async function readStart(file: string): Promise<Buffer> {
-  try {
-    await using handle = await open(file);
-    // A pipe cannot be read twice.
-    if (!(await handle.stat()).isFile()) throw new Error("it is not a regular file");
-    const { buffer, bytesRead } = await handle.read(Buffer.alloc(2), 0, 2, 0);
-    return buffer.subarray(0, bytesRead);
-  } catch (error) {
-    throw unreadable(file, error);
-  }
-}
-
-function unreadable(file: string, cause: unknown): ImportFault {
-  const fact = cause instanceof Error ? cause.message : String(cause);
-  return new ImportFault("file_unreadable", `${name(file)}: cannot be read: ${fact}`, { details: { file }, cause });
-}
-
-/** What a message calls the file. */
-export function name(file: string): string {
-  return basename(file);
-}
+export { name } from "./file-bytes.ts";
 
 /** A beginning of the content, `byteCount` long. */
 export interface Beginning {
@@ -88,6 +42,8 @@ export interface Fingerprint {
   readonly beginnings: ReadonlyMap<number, Beginning>;
   /** Whether the file ends with a line end; without one, its last line may be half of one. */
   readonly endsLine: boolean;
+  /** Whether the file is UTF-16; its content is UTF-8 then. */
+  readonly isUtf16: boolean;
 }
 
 interface FingerprintOptions {
@@ -104,11 +60,13 @@ export async function fingerprintFile(
   { byteCounts = [], titleLines = 0, onRead = () => {} }: FingerprintOptions = {},
 ): Promise<Fingerprint> {
   let endsLine = true;
-  const content = readContent({ file, signal }, (ends) => {
+  const found: Found = { isUtf16: false };
+  const onEnd = (ends: boolean): void => {
     endsLine = ends;
-  });
+  };
+  const content = readContent({ file, signal }, { found, onEnd });
   const print = await fingerprint(counted(content, onRead), { byteCounts, titleLines });
-  if (print.byteCount > 0) return { ...print, endsLine };
+  if (print.byteCount > 0) return { ...print, endsLine, ...found };
   throw new ImportFault("file_empty", `${name(file)}: is empty; it needs a header at least`, { details: { file } });
 }
 
@@ -123,7 +81,7 @@ async function* counted(content: AsyncIterable<Buffer>, onRead: (bytes: number) 
 export async function fingerprint(
   content: AsyncIterable<Buffer>,
   { byteCounts = [], titleLines = 0 }: Omit<FingerprintOptions, "onRead"> = {},
-): Promise<Omit<Fingerprint, "endsLine">> {
+): Promise<Omit<Fingerprint, "endsLine" | "isUtf16">> {
   const printer = new Printer(byteCounts, titleLines);
   for await (const piece of content) printer.take(piece);
   return printer.print();
@@ -166,7 +124,7 @@ class Printer {
     this.#byteCount += piece.length;
   }
 
-  print(): Omit<Fingerprint, "endsLine"> {
+  print(): Omit<Fingerprint, "endsLine" | "isUtf16"> {
     const contentHash = this.#hash.digest("hex");
     if (isPowerOfTwo(this.#newlines - this.#titleLines)) this.#lineHashes.push(contentHash);
     return {

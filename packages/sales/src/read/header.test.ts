@@ -16,7 +16,7 @@ describe("findColumns", () => {
     expect(() => findColumns(header, ["QUANTITY"], "x.csv")).toThrow(
       expect.objectContaining({
         code: "column_ambiguous",
-        message: 'x.csv: has 2 columns "QUANTITY"; rename one of them',
+        message: 'x.csv: has 2 columns "QUANTITY"; say which, as "QUANTITY#1" or "QUANTITY#2"',
       }),
     );
   });
@@ -38,5 +38,21 @@ describe("findColumns", () => {
 describe("hasColumn", () => {
   it("matches as findColumns does", () => {
     expect([hasColumn(header, "order date"), hasColumn(header, "date")]).toEqual([true, false]);
+  });
+
+  it("takes a number for one of several columns of a name, and folds line ends in names", () => {
+    expect(
+      findColumns(["Total", "total", "Gross\nSales", "Rate#2"], ["TOTAL#2", "gross sales", "rate#2"], "x.csv"),
+    ).toEqual([1, 2, 3]);
+    expect(() => findColumns(["Total", "total"], ["total#3"], "x.csv")).toThrow('has no column "total#3"');
+  });
+
+  it.each([
+    { header: ["Ammount", "Date"], hint: '(did you mean "Ammount"?)' },
+    { header: ["2024-01-05 12:00", "Pie", "10.00"], hint: "its first line looks like a sale" },
+    { header: ["Daily sales report"], hint: "--skip-lines" },
+    { header: ["date;amount"], hint: 'is the delimiter ";"?' },
+  ])("says what seems to be the matter: $hint", ({ header: there, hint }) => {
+    expect(() => findColumns(there, ["amount"], "x.csv")).toThrow(hint);
   });
 });
