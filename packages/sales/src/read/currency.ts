@@ -46,6 +46,8 @@ const shared: ReadonlyMap<string, string> = new Map([
   ["\uFDFC", "IRR YER OMR SAR QAR"],
 ]);
 const symbols = new Map<string, string>();
+/** What was found, by sign and currency: it is asked for each line that has a sign, and there are few of both. */
+const signs = new Map<string, boolean>();
 
 /**
  * Whether a code, or a sign beside a number, is the currency's. A sign may be many currencies', `$` for one; by the narrow symbols of the
@@ -53,6 +55,15 @@ const symbols = new Map<string, string>();
  */
 export function isSameCurrency(written: string, currency: string): boolean {
   if (isCurrencyCode(written)) return written === currency;
+  const pair = `${written} ${currency}`;
+  const known = signs.get(pair);
+  if (known !== undefined) return known;
+  const fits = isSignOf(written, currency);
+  signs.set(pair, fits);
+  return fits;
+}
+
+function isSignOf(written: string, currency: string): boolean {
   const sign = written.normalize("NFKC").replace(/^Rs\.?$/iu, "Rs");
   const sharing = shared.get(written) ?? shared.get(sign);
   return sharing?.split(" ").includes(currency) ?? symbolOf(currency).includes(sign);
