@@ -98,6 +98,24 @@ describe("an export with an id for each sale", () => {
     expect(needs.rows).toEqual([{ count: 3 }]);
   });
 
+  it("asks before ids of other columns count everything again", async () => {
+    await using test = await testDatabase();
+    await using folder = await temporaryFolder();
+    const order = { idColumns: ["id"] };
+    const rows = ["05/03/2026 12:00,10.00,1", "05/03/2026 13:00,20.00,2"];
+    await importNew(test.database, optionsOf(await lines(folder, "a.csv", ...rows), order));
+    const other = optionsOf(await lines(folder, "b.csv", ...rows.toReversed()), { idColumns: ["id", "amount"] });
+    await expect(importSales(test.database, other)).rejects.toThrow(
+      /^b\.csv: its ids are made of "id" and "amount", those of a\.csv \(import \d+\) of "id": sales that both have would count twice; .*--source, or --all-new/,
+    );
+    expect(await importNew(test.database, { ...other, idColumns: [" ID "] })).toMatchObject({
+      lines: 0,
+      knownLines: 2,
+    });
+    const till = { ...other, feed: "till", file: await lines(folder, "c.csv", "06/03/2026 12:00,1.00,1") };
+    expect(await importNew(test.database, till)).toMatchObject({ lines: 1 });
+  });
+
   it("asks before an older export sets newer sales back", async () => {
     await using test = await testDatabase();
     await using folder = await temporaryFolder();
