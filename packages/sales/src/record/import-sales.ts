@@ -15,7 +15,6 @@ import { checkRestaurantOptions } from "../restaurants/restaurant-store.ts";
 import { findToday, type SuspicionOptions, Suspicions } from "../suspicions/suspicions.ts";
 import { BadLines } from "./bad-lines.ts";
 import { currentEpoch } from "./epoch.ts";
-import { assertSameIds } from "./id-columns.ts";
 import type { ImportOptions, ImportProgress, ImportResult } from "./import-options.ts";
 import { findKnownContent } from "./known-content.ts";
 import type { KnownImport } from "./known-imports.ts";
@@ -154,8 +153,6 @@ async function record(
   await assertSeen(session, { name: name(file), filter, scope, accepted: accept });
   const { restaurantsCreated } = loaded;
   const warnings = await suspicions.settle(session, { rows, restaurantsCreated, datesBefore });
-  const dates = rows.businessDates.map(String);
-  await assertSameIds(session, { name: name(file), scope, reading, dates, accepted: accept });
   const counts = await recordLines(session, recording, { lines, leftOut, rows, datesBefore });
   const { sums, businessDates } = isStaged ? await sumRecorded(session, recording) : rows;
   // A content of which nothing was recorded is not remembered: any file with this header would be its growth, and one whose lines are all

@@ -2,6 +2,7 @@
 import type { Session } from "@nightwriter/database";
 import type { Acceptance } from "../acceptances.ts";
 import { name } from "../read/content.ts";
+import { assertSameIds } from "./id-columns.ts";
 import type { ImportOptions } from "./import-options.ts";
 import type { KnownContent } from "./known-content.ts";
 import { assertNoneAlike } from "./overlaps.ts";
@@ -45,6 +46,7 @@ export async function recordLines(session: Session, recording: Recording, read: 
   const withoutId = otherwise.filter((each) => idColumnsOf(each.reading).length === 0);
   const others = await findPlaces(session, withoutId, datesBefore);
   const common = { name: name(file), source, dates, accepted: accept };
+  await assertSameIds(session, { ...common, scope: content.scope, reading, dates: lineDates });
   if (isStaged) await indexStaging(session, { leftOut });
   if (!hasIds) {
     const all = { reading, otherwise, recordedDates: datesBefore, lineDates };
