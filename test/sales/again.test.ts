@@ -173,3 +173,26 @@ describe("a file that is read in another way", () => {
     expect(await total(test)).toBe(300);
   });
 });
+
+describe("a file that grew by a line that was cut", () => {
+  it.each([
+    {
+      what: "at an unquoted comma",
+      line: "02/03/2026 12:00,Fish, chips,2.00,12.00,",
+      refused: /line 3: has 6 fields, the header/,
+    },
+    {
+      what: "in its amount",
+      line: "02/03/2026 12:00,Pie,9,1,234.50",
+      refused: /line 3: the amount "1" has no decimals/,
+    },
+  ])("is refused: $what", async ({ line, refused }) => {
+    await using test = await testDatabase();
+    await using folder = await temporaryFolder();
+    const rows = "date,item,price,amount,note\n01/03/2026 12:00,Pie,1.00,1.00,\n";
+    await importNew(test.database, optionsOf(await folder.write("x.csv", rows)));
+    const grown = optionsOf(await folder.write("x.csv", `${rows}${line}\n`));
+    expect(await refusal(importSales(test.database, grown))).toMatch(refused);
+    expect(await total(test)).toBe(100);
+  });
+});

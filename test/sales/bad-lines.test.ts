@@ -113,7 +113,7 @@ describe("importSales of a file with bad lines", () => {
     await using test = await testDatabase();
     const file = await folder.write("x.csv", Buffer.from("city,date,amount\nZo\xEB,01/03/2026 12:00,1\n", "latin1"));
     const fault = await refusal(importSales(test.database, optionsOf(file, { restaurant: { column: "city" } })));
-    expect(fault.message).toContain("column city: is not UTF-8; say --encoding latin-1 if that is what it is");
+    expect(fault.message).toContain("column city: is not UTF-8; say --encoding windows-1252 if that is what it is");
   });
 });
 

@@ -160,6 +160,10 @@ const cases: readonly Case[] = [
   },
   { file: "shifted-row.csv", refused: /line 3: has 7 fields, the header has 6/ },
   {
+    file: "unquoted-thousands.csv",
+    refused: /line 2: the amount "1" has no decimals, .* and "234\.50" follows it: one number that lost its quotes/,
+  },
+  {
     file: "inch-mark.csv",
     refused: /line 2: a quote that is not doubled makes one field of it and line 3, which is a record/,
   },

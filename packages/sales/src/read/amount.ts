@@ -31,7 +31,7 @@ export function compileAmount(amount: AmountColumns, format: AmountFormat): Amou
   const names = "column" in amount ? [amount.column] : [amount.quantityColumn, amount.priceColumn];
   assertAmongThem(format, names);
   const decimalOf = (name: string): ((text: string) => Reading<Decimal>) =>
-    remember(compileDecimal({ decimalComma: hasComma(format, name) }));
+    remember(compileDecimal({ decimalComma: hasDecimalComma(format, name) }));
   if ("column" in amount) {
     const decimal = decimalOf(amount.column);
     return {
@@ -61,7 +61,8 @@ export function compileAmount(amount: AmountColumns, format: AmountFormat): Amou
   };
 }
 
-function hasComma({ decimalComma }: AmountFormat, name: string): boolean {
+/** Whether numbers of this column have a decimal comma. */
+export function hasDecimalComma({ decimalComma }: AmountFormat, name: string): boolean {
   if (typeof decimalComma === "boolean") return decimalComma;
   return decimalComma.some((each) => plainColumn(each) === plainColumn(name));
 }

@@ -6,6 +6,7 @@
  * three (or, as in India, of two and a last one of three), and all of them must be the same.
  */
 import { isCurrencyCode, isSameCurrency } from "./currency.ts";
+import { notUtf8 } from "./not-utf8.ts";
 
 /** `units / 10 ** scale`. */
 export interface Decimal {
@@ -91,6 +92,7 @@ function isSameMoney(before: string, after: string): boolean {
 
 /** Says which option would read it, when that is the other decimal sign. */
 function notANumber(text: string, decimalComma: boolean): string {
+  if (text.includes("\uFFFD")) return `${JSON.stringify(text)} ${notUtf8}`;
   const hint = decimalComma
     ? /(?:^\D*0\.\d+|\.\d{1,2})\D*$/u.test(text) && " (the comma is the decimal sign here)"
     : /(?:^\D*0,\d+|,\d{1,2})\D*$/u.test(text) && " (for a decimal comma say --decimal-comma)";

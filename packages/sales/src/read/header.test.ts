@@ -50,6 +50,7 @@ describe("hasColumn", () => {
   it.each([
     { header: ["Ammount", "Date"], hint: '(did you mean "Ammount"?)' },
     { header: ["2024-01-05 12:00", "Pie", "10.00"], hint: "its first line looks like a sale" },
+    { header: ["date", "Gr\uFFFD\uFFFDe"], hint: "; the file is not UTF-8; say --encoding windows-1252" },
     { header: ["Daily sales report"], hint: "--skip-lines" },
     { header: ["date;amount"], hint: 'is the delimiter ";"?' },
   ])("says what seems to be the matter: $hint", ({ header: there, hint }) => {

@@ -1,5 +1,6 @@
 import { closestMatch } from "leven";
 import { ImportFault } from "../import-fault.ts";
+import { notUtf8 } from "./not-utf8.ts";
 
 /**
  * Where the wanted columns stand in a header, in the order they are asked for. Case and blanks around a name do not
@@ -63,6 +64,7 @@ function hintOf(column: string, header: readonly string[]): string {
   ) {
     return "; its first line looks like a sale: put a line with the names of the columns in front of it";
   }
+  if (cells.some((cell) => cell.includes("\uFFFD"))) return `; the file ${notUtf8}`;
   const maxDistance = Math.max(1, Math.floor(column.length / 3));
   const near = closestMatch(plain(column), header.map(plain), { maxDistance });
   const found = near === undefined ? undefined : header[header.map(plain).indexOf(near)];

@@ -1,7 +1,9 @@
 /** What the records of a file are: whether they can be lines of it, are kept, whose they are, and what they say. */
+import { ImportFault } from "../import-fault.ts";
 import { type CsvRecord, splitLine } from "../read/csv-reader.ts";
 import { isCurrency, isSameCurrency } from "../read/currency.ts";
 import { findColumns, hasColumn } from "../read/header.ts";
+import { notUtf8 } from "../read/not-utf8.ts";
 import { remember } from "../read/remember.ts";
 import { RowFilter } from "../read/row-filter.ts";
 import { type NewRestaurant, type Restaurant, zoneOf } from "../restaurants/restaurant-store.ts";
@@ -36,13 +38,14 @@ export class FileRecords {
   readonly #restaurantIndex: number | undefined;
   readonly #currencyIndex: number | undefined;
   readonly #zoneIndex: number | undefined;
-  /** Empty fields that each line has at its end and the header has not; undefined: no line was read yet. */
-  #surplus: number | undefined;
+  /** Empty fields that each line has at its end and the header has not. */
+  readonly #surplus: number;
 
-  /** Throws ImportFault `column_missing`, `column_ambiguous`. */
-  constructor(header: CsvRecord, setting: Setting) {
-    const { file, load, target } = setting;
-    const { columns, optionalColumns = [], amountColumns, decimalComma = false } = target;
+  /** `first`: lines that follow the header, recorded before or not. Throws ImportFault `column_missing`, `column_ambiguous`, `file_unreadable`. */
+  constructor(header: CsvRecord, first: readonly CsvRecord[], setting: Setting) {
+    const { file, load, target, delimiter } = setting;
+    const { columns, optionalColumns = [], amountColumns } = target;
+    assertOneLine(header, file);
     const { currencyColumn, zoneColumn } = load.restaurants;
     const find = (wanted: readonly string[]): number[] => findColumns(header.fields, wanted, file);
     const findOne = (column: string | undefined): number | undefined =>
@@ -58,9 +61,11 @@ export class FileRecords {
     this.#zoneIndex = findOne(zoneColumn);
     const others = [this.#restaurantIndex, this.#currencyIndex, this.#zoneIndex].map((at) => at ?? -1);
     this.named = new Set([...this.#indexes, ...this.#filterIndexes, ...others]);
-    if (amountColumns !== undefined) {
-      const named = this.named.union(new Set([header.fields.length]));
-      this.lostQuotes = new LostQuotes({ amounts: find(amountColumns), named, decimalComma });
+    this.#surplus = surplusOf(first, header.fields.length);
+    if (amountColumns !== undefined && delimiter === ",") {
+      const places = find(amountColumns.map(({ name }) => name));
+      const amounts = amountColumns.map(({ decimalComma }, index) => ({ at: places[index] ?? -1, decimalComma }));
+      this.lostQuotes = new LostQuotes({ amounts, named: this.named.union(new Set([header.fields.length])) });
     }
   }
 
@@ -84,9 +89,14 @@ export class FileRecords {
   }
 
   lineOf(record: CsvRecord): Line | Misfit {
-    const misfit = this.#misfit(record);
+    const { broken, fields } = record;
+    if (broken !== undefined) return { column: undefined, reason: broken };
+    const misfit = this.#miscount(fields);
     // A line of totals may well have fewer fields.
-    if (misfit !== undefined && !this.#excepts(record)) return misfit;
+    if (misfit !== undefined && !this.#excepts(fields)) return misfit;
+    // What swallowed other lines is not left out: they would be, too.
+    const swallowing = record.lastLine > record.line ? this.#swallowing(record) : undefined;
+    if (swallowing !== undefined) return swallowing;
     return { isKept: misfit === undefined && this.#keeps(record), restaurantId: this.#idOf(record) };
   }
 
@@ -127,26 +137,19 @@ export class FileRecords {
     return this.#filterIndexes.length === 0 || this.#filter.keeps(this.#filterIndexes.map((at) => fields[at] ?? ""));
   }
 
-  #excepts({ broken, fields }: CsvRecord): boolean {
-    return broken === undefined && this.#filter.excepts(this.#filterIndexes.map((at) => fields[at] ?? "\0"));
+  #excepts(fields: readonly string[]): boolean {
+    return this.#filter.excepts(this.#filterIndexes.map((at) => fields[at] ?? "\0"));
   }
 
-  #misfit(record: CsvRecord): Misfit | undefined {
-    const { broken, fields } = record;
-    if (broken !== undefined) return { column: undefined, reason: broken };
+  #miscount(fields: readonly string[]): Misfit | undefined {
     const expected = this.header.length;
-    const surplus = fields.length - expected;
-    // Some tills end each line with one more delimiter, but each: in one line alone, a field was cut in two.
-    this.#surplus ??= surplus > 0 && fields.slice(expected).every((field) => field.trim() === "") ? surplus : 0;
-    if (surplus !== this.#surplus) {
-      const others = this.#surplus === 0 ? "the header has" : "the lines before have";
-      const reason = `has ${fields.length} fields, ${others} ${expected + this.#surplus}`;
-      return { column: this.header[fields.length], reason };
-    }
-    if (surplus > 0 && fields.slice(expected).some((field) => field.trim() !== "")) {
+    if (fields.length === expected + this.#surplus) {
+      if (this.#surplus === 0 || areBlank(fields, expected)) return undefined;
       return { column: undefined, reason: `has ${fields.length} fields, the header has ${expected}` };
     }
-    return record.lastLine > record.line ? this.#swallowing(record) : undefined;
+    const others = this.#surplus === 0 ? "the header has" : "most lines have";
+    const reason = `has ${fields.length} fields, ${others} ${expected + this.#surplus}`;
+    return { column: this.header[fields.length], reason };
   }
 
   /** A quote that is not doubled makes one field of all lines up to the next quote. */
@@ -156,7 +159,8 @@ export class FileRecords {
     if (isRecord === undefined) return undefined;
     const swallowed = raw.split("\n").findIndex((text, index) => {
       const fields = index === 0 ? undefined : splitLine(text, delimiter);
-      return fields?.length === this.header.length && isRecord(this.#indexes.map((at) => fields[at] ?? ""));
+      if (fields === undefined || this.#miscount(fields) !== undefined) return false;
+      return isRecord(this.#indexes.map((at) => fields[at] ?? ""));
     });
     if (swallowed < 0) return undefined;
     const reason = `a quote that is not doubled makes one field of it and line ${line + swallowed}, which is a record`;
@@ -172,6 +176,32 @@ export class FileRecords {
   }
 }
 
+/** Where there is a line feed anywhere, carriage returns end no line: what is one line then would have no sale in it. */
+function assertOneLine({ raw }: CsvRecord, file: string): void {
+  const unquoted = raw.replaceAll(/"[^"]*"/gu, "").replace(/\r+$/u, "");
+  if (!unquoted.includes("\r")) return;
+  const fact = "some of its lines end with carriage returns, others with line feeds; save it again as CSV";
+  throw new ImportFault("file_unreadable", `${file}: ${fact}`, { details: { file } });
+}
+
+/**
+ * Some tills end each line with one more delimiter, but each: where few do, a field was cut in two. Most lines decide it, not the first one,
+ * which may be the one that is cut.
+ */
+function surplusOf(records: readonly CsvRecord[], expected: number): number {
+  const counts = new Map<number, number>();
+  for (const { broken, fields } of records) {
+    const surplus = fields.length > expected && areBlank(fields, expected) ? fields.length - expected : 0;
+    if (broken === undefined) counts.set(surplus, (counts.get(surplus) ?? 0) + 1);
+  }
+  const [[most] = [0]] = [...counts].toSorted(([less, one], [more, other]) => other - one || less - more);
+  return most;
+}
+
+function areBlank(fields: readonly string[], from: number): boolean {
+  return fields.slice(from).every((field) => field.trim() === "");
+}
+
 /** Blanks around and inside an id do not count, nor does the way an accent is written. */
 const plainId: (text: string) => string = remember((text) => text.normalize("NFC").trim().replaceAll(/\s+/gu, " "));
 
@@ -180,6 +210,6 @@ function misnomer(id: string): string | undefined {
   if (id === "") return "is empty";
   if (id.length > maxIdLength) return `is longer than ${maxIdLength} characters`;
   if (id.includes("\0")) return "has a NUL in it";
-  if (id.includes("\uFFFD")) return "is not UTF-8; say --encoding latin-1 if that is what it is";
+  if (id.includes("\uFFFD")) return notUtf8;
   return undefined;
 }

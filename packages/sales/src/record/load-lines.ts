@@ -31,6 +31,9 @@ export type RestaurantChoice = { readonly id: string } | { readonly column: stri
 /** A field that cannot be read: which of the wanted columns, and why. */
 export type Complaint = { readonly column: number; readonly reason: string };
 
+/** A column that amounts are read from, and how they are written. */
+export type AmountColumn = { readonly name: string; readonly decimalComma: boolean };
+
 /** What becomes of a line. */
 export interface LineTarget {
   /** `copy … from stdin`, in the text format. */
@@ -41,9 +44,8 @@ export interface LineTarget {
   readonly optionalColumns?: readonly string[];
   /** The row for COPY, with its line feed; or what is wrong. `fields` are those of `columns` and then `optionalColumns`. */
   encode(fields: readonly string[], restaurant: Restaurant, line: number): string | Complaint;
-  /** Those of the columns that amounts are read from, and their decimal sign. Default: none that may have lost their quotes. */
-  readonly amountColumns?: readonly string[];
-  readonly decimalComma?: boolean;
+  /** Those of the columns that amounts are read from. Default: none that may have lost their quotes. */
+  readonly amountColumns?: readonly AmountColumn[];
   /** Whether these fields look like those of a line of its own. Default: none does. */
   isRecord?(this: void, fields: readonly string[]): boolean;
   /** The row of a line that the filter leaves out; empty: none. Default: none of them has one, and their restaurants are not looked for. */
@@ -186,12 +188,14 @@ class Loader {
     const { restaurant, bad } = this.#load;
     const { file } = this.#load.file;
     const header = await this.#firstRecord();
+    // The next lines are looked at together with it.
+    while (this.#held.length === 0 && !this.done) await this.#pull();
     if (header === undefined || header.broken !== undefined) {
       const fact = header === undefined ? "has blank lines only" : `its header is broken: ${header.broken}`;
       throw new ImportFault("file_empty", `${name(file)}: ${fact}`, { details: { file } });
     }
     const setting = { file: name(file), load: this.#load, target: this.#target, delimiter: this.#delimiter };
-    this.#records = new FileRecords(header, setting);
+    this.#records = new FileRecords(header, this.#held, setting);
     this.#load.unused?.begin(this.#of.header, this.#of.named);
     bad.header({ raw: header.raw, delimiter: this.#delimiter, titles: this.#titles });
     if ("id" in restaurant && !this.#of.nameRestaurants) await this.#beginWith(restaurant.id);
@@ -286,6 +290,7 @@ class Loader {
   #rowOf(record: CsvRecord): string | Misfit {
     if (this.#isKnown(record)) {
       this.#known += 1;
+      this.#of.lostQuotes?.learn(record.fields);
       if (record.lastLine <= this.#knownLines) return "";
       return { column: undefined, reason: `begins in the ${this.#knownLines} lines that were imported before` };
     }
@@ -315,6 +320,7 @@ class Loader {
 
   #leaveOut(record: CsvRecord, { restaurantId: id }: Line): string {
     this.#leftOut += 1;
+    this.#of.lostQuotes?.learn(record.fields);
     const restaurant = typeof id === "string" ? this.#restaurants.find(id) : undefined;
     if (restaurant === undefined) return "";
     return this.#target.leaveOut?.(this.#of.fieldsOf(record), restaurant, record.line) ?? "";

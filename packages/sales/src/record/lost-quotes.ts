@@ -1,68 +1,102 @@
 /**
  * Amounts that were cut in two because they lost their quotes: `1,234.50` is a 1 and, in the next column, 234.50. Told by an amount without
- * decimals where others have some, before a column that no option names and that goes on like a number.
+ * decimals in a column whose others have some, before a column that no option names and that goes on like a number. Only where a comma parts
+ * fields: no other delimiter stands inside a number.
  */
 import type { Acceptance } from "../acceptances.ts";
 import { doubt } from "../doubt.ts";
 
-/** What follows the first part of a number, and what is between that and the last one. */
+/** What may stand behind the last digit: a sign, a currency, the Indian end mark. */
+const end = String.raw`(?:[\s\p{Sc}()+−-]|[A-Z]{3}|/-)*$`;
+/** What a number that is cut looks like: its first part, those between, which in India have two digits, the last one; and a whole one. */
 const parts = {
-  point: { between: /^\d{3}$/u, last: /^\d{3}\.\d+$/u },
-  comma: { between: /^(?!)$/u, last: /^\d{1,2}$/u },
+  point: {
+    first: /^\D{0,6}\d{1,3}$/u,
+    between: /^\d{2,3}$/u,
+    last: new RegExp(String.raw`^\d{3}\.\d+${end}`, "u"),
+    decimals: /\.\d+\D*$/u,
+  },
+  comma: {
+    first: /^\D{0,6}\d{1,3}(?:[.'’ \u00A0\u202F]?\d{3})*$/u,
+    between: /^(?!)$/u,
+    last: new RegExp(String.raw`^\d{1,2}${end}`, "u"),
+    decimals: /,\d+\D*$/u,
+  },
 };
 
-export interface Columns {
-  /** Where the amounts are. */
-  readonly amounts: readonly number[];
-  /** Columns that options name, these ones too. */
-  readonly named: ReadonlySet<number>;
+export interface AmountPlace {
+  readonly at: number;
   readonly decimalComma: boolean;
 }
 
-export class LostQuotes {
-  readonly #columns: readonly number[];
-  readonly #named: ReadonlySet<number>;
-  readonly #parts: (typeof parts)["point"];
-  readonly #decimals: RegExp;
-  #haveDecimals = false;
-  #count = 0;
-  #first: { readonly line: number; readonly amount: string; readonly next: string } | undefined;
+export interface Columns {
+  readonly amounts: readonly AmountPlace[];
+  /** Columns that options name, these ones too. */
+  readonly named: ReadonlySet<number>;
+}
 
-  constructor({ amounts, named, decimalComma }: Columns) {
-    this.#columns = amounts.filter((at) => !named.has(at + 1));
+type Cut = { readonly line: number; readonly amount: string; readonly next: string };
+type Column = {
+  readonly at: number;
+  readonly parts: (typeof parts)["point"];
+  hasDecimals: boolean;
+  cuts: number;
+  first: Cut | undefined;
+};
+
+export class LostQuotes {
+  readonly #columns: readonly Column[];
+  readonly #named: ReadonlySet<number>;
+
+  constructor({ amounts, named }: Columns) {
     this.#named = named;
-    this.#parts = decimalComma ? parts.comma : parts.point;
-    this.#decimals = decimalComma ? /,\d+\D*$/u : /\.\d+\D*$/u;
+    this.#columns = amounts
+      .filter(({ at }) => !named.has(at + 1))
+      .map(({ at, decimalComma }) => ({
+        at,
+        parts: decimalComma ? parts.comma : parts.point,
+        hasDecimals: false,
+        cuts: 0,
+        first: undefined,
+      }));
   }
 
   /** Looks at a line that is recorded. */
   look(fields: readonly string[], line: number): void {
-    for (const at of this.#columns) {
-      const amount = (fields[at] ?? "").trim();
-      if (this.#decimals.test(amount)) this.#haveDecimals = true;
-      else if (/^\D{0,3}\d{1,3}$/u.test(amount) && this.#goesOn(fields, at + 1)) {
-        this.#count += 1;
-        this.#first ??= { line, amount, next: (fields[at + 1] ?? "").trim() };
+    for (const column of this.#columns) {
+      const amount = (fields[column.at] ?? "").trim();
+      if (column.parts.decimals.test(amount)) column.hasDecimals = true;
+      else if (column.parts.first.test(amount) && this.#goesOn(fields, column)) {
+        column.cuts += 1;
+        column.first ??= { line, amount, next: (fields[column.at + 1] ?? "").trim() };
       }
+    }
+  }
+
+  /** Looks at a line that is not recorded now: its amounts say how those of its columns are written. */
+  learn(fields: readonly string[]): void {
+    for (const column of this.#columns) {
+      column.hasDecimals ||= column.parts.decimals.test((fields[column.at] ?? "").trim());
     }
   }
 
   /** Throws ImportFault `in_doubt`. */
   assertNone(name: string, accepted: ReadonlySet<Acceptance>): void {
-    if (this.#first === undefined || !this.#haveDecimals) return;
-    const { line, amount, next } = this.#first;
-    const others = this.#count === 1 ? "" : ` (and ${this.#count - 1} more such lines)`;
+    const found = this.#columns.find(({ hasDecimals, first }) => hasDecimals && first !== undefined);
+    if (found?.first === undefined) return;
+    const { line, amount, next } = found.first;
+    const others = found.cuts === 1 ? "" : ` (and ${found.cuts - 1} more such lines)`;
     doubt(accepted, ["whole-amounts"], {
       text: `${name}: line ${line}${others}: the amount ${JSON.stringify(amount)} has no decimals, where others have some, and ${JSON.stringify(next)} follows it: one number that lost its quotes`,
       instead: ["put it in quotes"],
-      details: { file: name, line, lines: this.#count },
+      details: { file: name, line, lines: found.cuts },
     });
   }
 
-  #goesOn(fields: readonly string[], from: number): boolean {
-    let at = from;
+  #goesOn(fields: readonly string[], column: Column): boolean {
+    let at = column.at + 1;
     const isFree = (): boolean => at < fields.length && !this.#named.has(at);
-    while (isFree() && this.#parts.between.test(fields[at] ?? "")) at += 1;
-    return isFree() && this.#parts.last.test((fields[at] ?? "").trim());
+    while (isFree() && column.parts.between.test(fields[at] ?? "")) at += 1;
+    return isFree() && column.parts.last.test((fields[at] ?? "").trim());
   }
 }

@@ -1,14 +1,15 @@
 /** Lines of a file as rows for COPY, and what they come to. */
 import type { Acceptance } from "../acceptances.ts";
-import { type AmountColumns, type AmountReader, compileAmount } from "../read/amount.ts";
+import { type AmountColumns, type AmountReader, compileAmount, hasDecimalComma } from "../read/amount.ts";
 import { businessDay, isoDateOf, wallMsOf } from "../read/business-date.ts";
 import type { DateFormat } from "../read/date-format.ts";
+import { notUtf8 } from "../read/not-utf8.ts";
 import type { SaleDate } from "../read/sale-date.ts";
 import { dayBy } from "../restaurants/clock.ts";
 import type { Restaurant } from "../restaurants/restaurant-store.ts";
 import type { Suspicions } from "../suspicions/suspicions.ts";
 import type { ReadLine } from "./import-options.ts";
-import type { Complaint, LineTarget } from "./load-lines.ts";
+import type { AmountColumn, Complaint, LineTarget } from "./load-lines.ts";
 import { saleHash } from "./sale-hash.ts";
 
 /** Where the rows go, and how their dates are written. */
@@ -46,8 +47,7 @@ const firstLines = 20;
 export class SaleRows implements LineTarget {
   readonly copy: string;
   readonly columns: readonly string[];
-  readonly amountColumns: readonly string[];
-  readonly decimalComma: boolean;
+  readonly amountColumns: readonly AmountColumn[];
   readonly #setting: Setting;
   readonly #format: DateFormat;
   readonly #amount: AmountReader;
@@ -68,8 +68,10 @@ export class SaleRows implements LineTarget {
   constructor({ amount, idColumns = [], feed = "", decimalComma = false, accept }: Columns, setting: Setting) {
     this.copy = setting.isStaged ? staged : straight;
     this.#amount = compileAmount(amount, { decimalComma });
-    this.amountColumns = this.#amount.columns;
-    this.decimalComma = decimalComma === true;
+    this.amountColumns = this.#amount.columns.map((name) => ({
+      name,
+      decimalComma: hasDecimalComma({ decimalComma }, name),
+    }));
     const { columns, format } = setting.date;
     this.columns = [...columns, ...this.#amount.columns, ...idColumns];
     this.#format = format;
@@ -109,7 +111,7 @@ export class SaleRows implements LineTarget {
   /** A line without an id that was known before has nothing to say, nor has any where sales have none. */
   leaveOut(fields: readonly string[], restaurant: Restaurant, line: number): string {
     const hash = this.#hasIds ? this.#hashOf(fields, restaurant) : undefined;
-    if (hash === undefined) return "";
+    if (hash === undefined || this.#lostIn(fields) >= 0) return "";
     const ms = this.#format.read(this.#setting.date.textOf(fields));
     const amount = this.#amount.read(fields.slice(this.#amountAt, this.#idAt), restaurant);
     const amountText = typeof amount === "bigint" ? String(amount) : nothing;
@@ -155,6 +157,8 @@ export class SaleRows implements LineTarget {
     if (typeof amountMinor !== "bigint") return { ...amountMinor, column: amountMinor.column + this.#amountAt };
     const hash = this.#hashOf(fields, restaurant);
     if (hash === undefined) return { column: this.#idAt, reason: "is empty, and is the sale's id" };
+    const lost = this.#lostIn(fields);
+    if (lost >= 0) return { column: lost, reason: notUtf8 };
     const day = this.#dayOf(ms, restaurant);
     return { day, wallMs: this.#wallMsOf(ms, restaurant), amountMinor, hash };
   }
@@ -167,6 +171,12 @@ export class SaleRows implements LineTarget {
   #hashOf(fields: readonly string[], { id: restaurantId }: Restaurant): string | undefined {
     if (!this.#hasIds) return nothing;
     return saleHash({ restaurantId, feed: this.#feed }, fields.slice(this.#idAt));
+  }
+
+  /** Where a part of the id has lost characters, by which it may be that of another sale; below zero: nowhere. */
+  #lostIn(fields: readonly string[]): number {
+    if (!this.#hasIds) return -1;
+    return fields.findIndex((field, index) => index >= this.#idAt && field.includes("\uFFFD"));
   }
 
   #row({ day, wallMs, amountMinor, hash }: Sale, { copyId }: Restaurant, line: number): string {
