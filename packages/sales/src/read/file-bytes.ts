@@ -121,14 +121,24 @@ function utf16Of(start: Buffer): "utf-16le" | "utf-16be" | undefined {
   return even > most && odd === 0 ? "utf-16be" : undefined;
 }
 
-/** What a file is instead of a CSV, in words that help. */
+/** What files are that are no CSV, by how they begin, in words that help. */
+const strangers: readonly (readonly [start: RegExp | string, fact: string])[] = [
+  [
+    /^(?:\s|<!--[^]*?-->)*<(?:!doctype\s+html|html|head|meta|title|style|script|body|div|table)\b/iu,
+    "is a web page and no CSV: perhaps the log-in page that the download ended on, or a report to be exported as CSV",
+  ],
+  [/^\s*<\?xml\b/iu, "is XML and no CSV; export it as CSV"],
+  [/^\s*(?:\{\s*["}]|\[\s*[[{"\]])/u, "is JSON and no CSV; export it as CSV"],
+  ["%PDF-", "is a PDF and no CSV; export it as CSV"],
+  ["\u00D0\u00CF\u0011\u00E0", "is an Excel workbook (.xls) and no CSV; save it as CSV"],
+  ["PK\u0003\u0004", "is packed twice, or a workbook that was packed; unpack it once"],
+  ["\u001F\u008B", "is packed twice; unpack it once"],
+  ["PK\u0005\u0006", "is a zip without a file"],
+  [/^(?:Rar!|7z\u00BC\u00AF)/u, "is packed as RAR or 7z; unpack it, and import each of its files"],
+];
+
 function strangeness(start: string): string | undefined {
-  if (/^\s*<(?:!doctype\s+html|html|head|body|table)\b/iu.test(start)) {
-    return "is a web page and no CSV: perhaps the log-in page that the download ended on, or a report to be exported as CSV";
-  }
-  if (/^\s*<\?xml\b/iu.test(start)) return "is XML and no CSV; export it as CSV";
-  if (/^\s*(?:\{\s*"|\[\s*[[{"])/u.test(start)) return "is JSON and no CSV; export it as CSV";
-  if (start.startsWith("%PDF-")) return "is a PDF and no CSV; export it as CSV";
-  if (start.startsWith("\u00D0\u00CF\u0011\u00E0")) return "is an Excel workbook (.xls) and no CSV; save it as CSV";
-  return undefined;
+  // The mark of UTF-8, where each byte is a character.
+  const text = start.replace(/^\u00EF\u00BB\u00BF/u, "");
+  return strangers.find(([each]) => (typeof each === "string" ? text.startsWith(each) : each.test(text)))?.[1];
 }
