@@ -83,7 +83,7 @@ export async function importFiles(terminal: Terminal, { files, ...options }: Imp
   const config = loadConfig();
   const logger = openLogger(terminal, config);
   using interrupt = watchInterrupt();
-  await using input = await openInput(files);
+  await using input = await openInput(files, interrupt);
   await using database = await connectDatabase({ config, verb: "import", logger, patient: true });
   await assertSchemaCompatible(database);
   await assertSchemaCompatible(database, salesSchema);
