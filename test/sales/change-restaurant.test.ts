@@ -1,5 +1,7 @@
 /** What may change about a restaurant once something is recorded, and what that does to the dates of its sales. */
-import { changeRestaurant, importSales, listRestaurants, type RestaurantChange } from "@nightwriter/sales";
+
+import { importSales } from "@nightwriter/sales";
+import { changeRestaurant, listRestaurants, type RestaurantChange } from "@nightwriter/sales/restaurants";
 import { type TestDatabase, testDatabase } from "@nightwriter/testkit";
 import { sql } from "kysely";
 import { describe, expect, it } from "vitest";

@@ -1,6 +1,7 @@
 /** Files that look as if something about them were not meant: refused, with a way out that leads to the right total, or warned of. */
 import { join } from "node:path";
-import { type ImportOptions, importSales, undoImport } from "@nightwriter/sales";
+import { type ImportOptions, importSales } from "@nightwriter/sales";
+import { undoImport } from "@nightwriter/sales/imports";
 import { testDatabase } from "@nightwriter/testkit";
 import { sql } from "kysely";
 import { describe, expect, it } from "vitest";

@@ -1,7 +1,8 @@
 /** Imports that are taken back, and taken back again. */
 import { registerJob } from "@nightwriter/job";
 import { restaurantTotals } from "@nightwriter/restaurant-totals";
-import { importSales, listImports, showImport, undoImport } from "@nightwriter/sales";
+import { importSales } from "@nightwriter/sales";
+import { listImports, showImport, undoImport } from "@nightwriter/sales/imports";
 import { type TestDatabase, testDatabase } from "@nightwriter/testkit";
 import { sql } from "kysely";
 import { describe, expect, it } from "vitest";

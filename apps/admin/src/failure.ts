@@ -2,7 +2,8 @@
 import { CommanderError } from "@commander-js/extra-typings";
 import { Fault } from "@nightwriter/core";
 import type { RunFaultCode } from "@nightwriter/run";
-import type { BadLine, ImportFault, ImportFaultCode, RestaurantFaultCode } from "@nightwriter/sales";
+import type { BadLine, ImportFault, ImportFaultCode } from "@nightwriter/sales";
+import type { RestaurantFaultCode } from "@nightwriter/sales/restaurants";
 import { type ExitCode, exitCode } from "./exit-code.ts";
 import { Interrupted } from "./interrupt.ts";
 import { UsageFault } from "./usage-fault.ts";

@@ -1,12 +1,4 @@
 export { type BadLine, ImportFault, type ImportFaultCode } from "./import-fault.ts";
-export {
-  type ListedImport,
-  type ListOptions,
-  listImports,
-  type ShownImport,
-  showImport,
-} from "./imports/list-imports.ts";
-export { type UndoneImport, type UndoOptions, undoImport } from "./imports/undo-import.ts";
 export { type AmountColumns, type AmountReader, compileAmount } from "./read/amount.ts";
 export { businessDate, isoDateOf } from "./read/business-date.ts";
 export { type Fingerprint, fingerprintFile } from "./read/content.ts";
@@ -27,13 +19,5 @@ export {
   type RestaurantChoice,
 } from "./record/load-lines.ts";
 export { inTurn } from "./record/turn.ts";
-export {
-  type ChangedRestaurant,
-  type ChangeRestaurantOptions,
-  changeRestaurant,
-  type RestaurantChange,
-} from "./restaurants/change-restaurant.ts";
-export { type ListedClock, type ListedRestaurant, listRestaurants } from "./restaurants/list-restaurants.ts";
-export { RestaurantFault, type RestaurantFaultCode } from "./restaurants/restaurant-fault.ts";
 export type { Restaurant, RestaurantOptions } from "./restaurants/restaurant-store.ts";
 export { salesSchema } from "./schema-list.ts";

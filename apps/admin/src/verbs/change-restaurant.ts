@@ -1,6 +1,7 @@
 import { loadConfig } from "@nightwriter/config";
 import { assertSchemaCompatible } from "@nightwriter/database";
-import { changeRestaurant, type RestaurantChange, salesSchema } from "@nightwriter/sales";
+import { salesSchema } from "@nightwriter/sales";
+import { changeRestaurant, type RestaurantChange } from "@nightwriter/sales/restaurants";
 import { actor } from "../actor.ts";
 import { type Answer, answer } from "../answer.ts";
 import { connectDatabase } from "../connect-database.ts";

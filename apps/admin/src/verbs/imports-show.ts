@@ -1,6 +1,7 @@
 import { loadConfig } from "@nightwriter/config";
 import { assertSchemaCompatible } from "@nightwriter/database";
-import { type ShownImport, salesSchema, showImport } from "@nightwriter/sales";
+import { salesSchema } from "@nightwriter/sales";
+import { type ShownImport, showImport } from "@nightwriter/sales/imports";
 import { type Answer, answer } from "../answer.ts";
 import { connectDatabase } from "../connect-database.ts";
 import { openLogger } from "../open-logger.ts";

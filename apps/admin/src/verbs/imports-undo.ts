@@ -1,6 +1,7 @@
 import { loadConfig } from "@nightwriter/config";
 import { assertSchemaCompatible } from "@nightwriter/database";
-import { salesSchema, type UndoneImport, undoImport } from "@nightwriter/sales";
+import { salesSchema } from "@nightwriter/sales";
+import { type UndoneImport, undoImport } from "@nightwriter/sales/imports";
 import { actor } from "../actor.ts";
 import { type Answer, answer } from "../answer.ts";
 import { connectDatabase } from "../connect-database.ts";
