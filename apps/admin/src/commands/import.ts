@@ -51,7 +51,7 @@ where bad lines go. Column names match whatever their case. Negative amounts are
       .option("--time-column <name>", "the column with its time, if that is another one")
       .option(
         "--date-format <tokens>",
-        'how they are written, in Unicode date tokens: the date, a blank and the time (default: "yyyy-MM-dd HH:mm")',
+        'how they are written, in Unicode date tokens: the date, a blank and the time (default: "yyyy-MM-dd HH:mm"; others: dd/MM/yy HH:mm, M/d/yy h:mm a, yyyy-MM-dd HH:mm:ss.SSS; X is an offset or Z, t seconds since 1970)',
       )
       .option("--date <date>", "the business date of all lines, of a file that has no dates", parseBusinessDate)
       .option("--zone-column <name>", "the column with the zone, of new restaurants and of known ones")
