@@ -43,6 +43,8 @@ describe("a dry run", () => {
       ].map((restaurant) => ({ ...restaurant, currency: "GBP" })),
     });
     const { look: none, id, source, ...imported } = await importNew(test.database, options);
+    // What was only looked at has taken no number: people type those that they have seen.
+    expect(id).toBe(1n);
     expect(none).toBeUndefined();
     expect({ ...looked, id, source }).toEqual({ ...imported, id, source });
     expect(looked).toMatchObject({ id: undefined, lines: 3, skipped: 1, restaurantsCreated: 2 });

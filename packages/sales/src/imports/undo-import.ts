@@ -67,7 +67,7 @@ async function undoInTurn(database: Database, session: Session, options: UndoOpt
   const dates = await datesOf(session, target);
   await assertOpen(session, { target, dates });
   if (target.isUndo) await assertNoneAgain(session, { target, dates });
-  const reserved = await reserveImport(session);
+  const reserved = await reserveImport(session, { dryRun: options.dryRun ?? false });
   const epoch = await currentEpoch(session);
   const of = dates.reduce((sum, { rows }) => sum + rows, 0);
   let rows = 0;

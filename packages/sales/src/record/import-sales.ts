@@ -107,7 +107,7 @@ async function importInTurn(
   });
   if (content.same !== undefined) return duplicate(content.same);
   await plan.bad.prepare();
-  const reserved = await reserveImport(session);
+  const reserved = await reserveImport(session, { dryRun: options.dryRun ?? false });
   const isStaged = idColumns.length > 0 || accept.has("only-new") || content.known?.half !== undefined;
   const epoch = await currentEpoch(session);
   return record(database, session, {

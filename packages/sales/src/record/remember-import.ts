@@ -14,10 +14,16 @@ export interface ReservedImport {
   readonly source: string;
 }
 
-/** The number of an import that is about to be. Numbers of imports that come to nothing are not used again. */
-export async function reserveImport(session: Session): Promise<ReservedImport> {
-  const [row] = await session.query<{ id: bigint }>("select nextval('sales.import_id_seq') as id");
-  invariant(row !== undefined, "a sequence has a next value");
+/** The number of an import that is about to be. Numbers of imports that come to nothing are not used again, but for those of dry runs. */
+export async function reserveImport(
+  session: Session,
+  { dryRun }: { readonly dryRun: boolean },
+): Promise<ReservedImport> {
+  const next = dryRun
+    ? "select coalesce(max(id), 0) + 1 as id from sales.import"
+    : "select nextval('sales.import_id_seq') as id";
+  const [row] = await session.query<{ id: bigint }>(next);
+  invariant(row !== undefined, "there is always a next number");
   return { id: row.id, source: `file:${row.id}` };
 }
 
