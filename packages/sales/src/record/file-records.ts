@@ -102,6 +102,7 @@ export class FileRecords {
 
   /** What a new restaurant gets from the line. */
   settingsOf({ fields }: CsvRecord): NewRestaurant | Misfit {
+    if (this.#zoneIndex === undefined && this.#currencyIndex === undefined) return nothingSaid;
     const settings: { zone?: string; currency?: string } = {};
     if (this.#zoneIndex !== undefined) {
       const zone = zoneOf((fields[this.#zoneIndex] ?? "").trim());
@@ -117,7 +118,10 @@ export class FileRecords {
   }
 
   /** What the line says of its restaurant that this is not. */
-  disagreement({ zone, currency }: NewRestaurant, { id, clocks, ...restaurant }: Restaurant): Misfit | undefined {
+  disagreement(said: NewRestaurant, restaurant: Restaurant): Misfit | undefined {
+    if (said === nothingSaid) return undefined;
+    const { zone, currency } = said;
+    const { id, clocks } = restaurant;
     if (currency !== undefined && !isSameCurrency(currency, restaurant.currency)) {
       const reason = `${JSON.stringify(currency)} is not the currency of ${JSON.stringify(id)}, which is ${restaurant.currency}; keep one with --only, and import the others for restaurants of their own`;
       return { column: this.header[this.#currencyIndex ?? -1], reason };
@@ -170,8 +174,7 @@ export class FileRecords {
   #idOf({ fields }: CsvRecord): string | Misfit {
     const { restaurant } = this.#setting.load;
     if ("id" in restaurant) return restaurant.id;
-    const id = plainId(fields[this.#restaurantIndex ?? -1] ?? "");
-    const reason = misnomer(id);
+    const { id, reason } = idOf(fields[this.#restaurantIndex ?? -1] ?? "");
     return reason === undefined ? id : { column: this.restaurantColumn, reason };
   }
 }
@@ -202,8 +205,14 @@ function areBlank(fields: readonly string[], from: number): boolean {
   return fields.slice(from).every((field) => field.trim() === "");
 }
 
-/** Blanks around and inside an id do not count, nor does the way an accent is written. */
-const plainId: (text: string) => string = remember((text) => text.normalize("NFC").trim().replaceAll(/\s+/gu, " "));
+/** One object for all lines of a file that says nothing. */
+const nothingSaid: NewRestaurant = {};
+
+/** A restaurant's id as a field says it. Blanks around and inside it do not count, nor does the way an accent is written. */
+const idOf: (text: string) => { readonly id: string; readonly reason: string | undefined } = remember((text) => {
+  const id = text.normalize("NFC").trim().replaceAll(/\s+/gu, " ");
+  return { id, reason: misnomer(id) };
+});
 
 /** Why a text cannot be a restaurant's id. */
 function misnomer(id: string): string | undefined {
